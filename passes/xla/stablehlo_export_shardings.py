@@ -57,7 +57,7 @@ class StablehloExportShardings(Pass):
         for function in module.block.ops:
             if not isinstance(function, FuncOp):
                 continue
-            _export_values(function, texts, rewriter)
+            texts.export(function, rewriter)
             for op in list(function.walk_post_order()):
                 if op is not function:
                     self._export(op, texts, replicated, rewriter)
@@ -91,20 +91,6 @@ def _with_text(op: Op, attributes: DictAttr, text: str) -> DictAttr:
     return attributes.with_entry(_MHLO_ATTRIBUTES, inner.with_entry(XLA_SHARDING, string(text)))
 
 
-def _export_values(function: FuncOp, texts: _Texts, rewriter: Rewriter) -> None:
-    for attributes, set_attribute in (
-        (function.argument_attributes, rewriter.set_argument_attribute),
-        (function.result_attributes, rewriter.set_result_attribute),
-    ):
-        for index, dictionary in enumerate(attributes):
-            sharding = dictionary.get(SHARDING)
-            if isinstance(sharding, TensorSharding):
-                text = texts.of(function, sharding, dictionary.get(MANUAL_AXES))
-                set_attribute(function, index, MANUAL_AXES, None)
-                set_attribute(function, index, XLA_SHARDING, string(text))
-                set_attribute(function, index, SHARDING, None)
-
-
 class _Texts:
     """The texts of shardings. A program has few distinct ones."""
 
@@ -135,3 +121,16 @@ class _Texts:
             return hlo_text(sharding, mesh, names, self._is_by_axes)
         except IncompatibleSubAxes as problem:
             raise op.op_error(f"has a sharding that HLO has no form for: {problem}") from None
+
+    def export(self, function: FuncOp, rewriter: Rewriter) -> None:
+        for attributes, set_attribute in (
+            (function.argument_attributes, rewriter.set_argument_attribute),
+            (function.result_attributes, rewriter.set_result_attribute),
+        ):
+            for index, dictionary in enumerate(attributes):
+                sharding = dictionary.get(SHARDING)
+                if isinstance(sharding, TensorSharding):
+                    text = self.of(function, sharding, dictionary.get(MANUAL_AXES))
+                    set_attribute(function, index, MANUAL_AXES, None)
+                    set_attribute(function, index, XLA_SHARDING, string(text))
+                    set_attribute(function, index, SHARDING, None)

@@ -383,6 +383,19 @@ class PartialUseResharder(UseResharder):
         )
         self._rewriter.set_operand(use, partial.result)
 
+    def remove(self, barrier: PropagationBarrierOp, types: LocalTypes, rewriter: Rewriter) -> None:
+        if barrier.input is barrier.result:
+            return
+        before, after = types.sharding(barrier.input), types.sharding(barrier.result)
+        if before is after or (before is not None and before.is_equivalent(after)):
+            rewriter.replace(barrier, [barrier.input])
+            return
+        for use in list(barrier.result.uses):
+            rewriter.set_operand(use, barrier.input)
+            if _depends_on_barrier(use.owner):
+                self.reshard(use, after, {"before": barrier}, True)
+        rewriter.erase(barrier)
+
 
 def _is_whole(value: Value) -> bool:
     sharding = sharding_of(value)
@@ -401,23 +414,7 @@ def remove_barriers(
 ) -> None:
     """Removes all barriers of a program, except one of each circle, which has no other value."""
     for barrier in module.nested(PropagationBarrierOp):
-        _remove(barrier, types, resharder, rewriter)
-
-
-def _remove(
-    barrier: PropagationBarrierOp, types: LocalTypes, resharder: PartialUseResharder, rewriter: Rewriter
-) -> None:
-    if barrier.input is barrier.result:
-        return
-    before, after = types.sharding(barrier.input), types.sharding(barrier.result)
-    if before is after or (before is not None and before.is_equivalent(after)):
-        rewriter.replace(barrier, [barrier.input])
-        return
-    for use in list(barrier.result.uses):
-        rewriter.set_operand(use, barrier.input)
-        if _depends_on_barrier(use.owner):
-            resharder.reshard(use, after, {"before": barrier}, True)
-    rewriter.erase(barrier)
+        resharder.remove(barrier, types, rewriter)
 
 
 def _depends_on_barrier(user: Op) -> bool:

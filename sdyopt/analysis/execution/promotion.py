@@ -82,7 +82,7 @@ def promote(module: ModuleOp) -> None:
                 for argument in block.arguments:
                     rewriter.retype_argument(argument, promoted_type(argument.type))
         signature = op.signature
-        inherent = _promoted_inherent(signature.attributes, attributes)
+        inherent = attributes.inherent(signature.attributes)
         op.signature = OpSignature(
             signature.op_class, signature.name, inherent, signature.operand_types, signature.result_types
         )
@@ -96,18 +96,6 @@ def promote(module: ModuleOp) -> None:
     # Users may precede definitions in the walk of a graph region.
     for op in module.walk():
         rewriter.retype(op, op.result_types)
-
-
-def _promoted_inherent(inherent: DictAttr, attributes: AttributeRewriter) -> DictAttr:
-    """Inherent attributes with literals in f64, but for those that are f32 for every element type."""
-    return DictAttr(
-        tuple(
-            [
-                (name, value if name in _ALWAYS_F32 else attributes.rewrite(value))
-                for name, value in inherent.entries
-            ]
-        )
-    )
 
 
 def _promoted(attribute: Attribute) -> Attribute | None:
@@ -176,3 +164,14 @@ class AttributeRewriter:
             items = tuple([self._rebuilt_field(item) for item in value])
             return value if all(new is old for new, old in zip(items, value, strict=True)) else items
         return value
+
+    def inherent(self, inherent: DictAttr) -> DictAttr:
+        """Inherent attributes with literals in f64, but for those that are f32 for every element type."""
+        return DictAttr(
+            tuple(
+                [
+                    (name, value if name in _ALWAYS_F32 else self.rewrite(value))
+                    for name, value in inherent.entries
+                ]
+            )
+        )

@@ -53,6 +53,19 @@ class DataLayoutSpec(Entries):
 
     mnemonic = "dl_spec"
 
+    def verify(self, op: Op) -> None:
+        for key, value in self.entries:
+            if isinstance(key, StringAttr):
+                if key.value.startswith("dlti.") and key.value not in _LAYOUT_KEYS:
+                    raise op.error(f"unknown data layout entry name: {key.value}")
+                is_order = isinstance(value, StringAttr) and value.value in ("big", "little")
+                if key.value == _ENDIANNESS and not is_order:
+                    raise op.error(
+                        f"'{_ENDIANNESS}' data layout entry is expected to be either 'big' or 'little'"
+                    )
+            elif isinstance(key, ShapedType | FunctionType | TupleType | NoneType):
+                raise op.error("unexpected data layout for a built-in type")
+
 
 class TargetDeviceSpec(Entries):
     """`#dlti.target_device_spec<"L1_cache_size_in_bytes" = 4096 : i32>`."""
@@ -170,20 +183,6 @@ _LAYOUT_KEYS = frozenset(
 )
 
 
-def _verify_layout(op: Op, layout: DataLayoutSpec) -> None:
-    for key, value in layout.entries:
-        if isinstance(key, StringAttr):
-            if key.value.startswith("dlti.") and key.value not in _LAYOUT_KEYS:
-                raise op.error(f"unknown data layout entry name: {key.value}")
-            is_order = isinstance(value, StringAttr) and value.value in ("big", "little")
-            if key.value == _ENDIANNESS and not is_order:
-                raise op.error(
-                    f"'{_ENDIANNESS}' data layout entry is expected to be either 'big' or 'little'"
-                )
-        elif isinstance(key, ShapedType | FunctionType | TupleType | NoneType):
-            raise op.error("unexpected data layout for a built-in type")
-
-
 _OP_ATTRIBUTES: dict[str, type[Entries]] = {
     f"dlti.{cls.mnemonic}": cls for cls in (DataLayoutMap, DataLayoutSpec, TargetSystemSpec)
 }
@@ -196,7 +195,7 @@ def _verify(op: Op, name: str, attribute: Attribute) -> None:
     if not isinstance(attribute, expected):
         raise op.error(f"'{name}' is expected to be a #{name} attribute")
     if isinstance(attribute, DataLayoutSpec):
-        _verify_layout(op, attribute)
+        attribute.verify(op)
 
 
 dlti.verify_op_attribute = _verify

@@ -252,6 +252,11 @@ class _Storage(NamedTuple):
             raise parser.error(f"illegal storage type maximum: {maximum}", maximum_offset)
         return _Storage(is_signed, type, minimum, maximum)
 
+    def check_range(self, parser: AsmParser, offset: int) -> None:
+        if self.maximum <= self.minimum:
+            limits = f"({self.minimum}:{self.maximum})"
+            raise parser.error(f"illegal storage min and storage max: {limits}", offset)
+
 
 @dataclass
 class _Parameters:
@@ -269,7 +274,7 @@ def parse_any(parser: AsmParser) -> Type:
     storage = _Storage.parse(parser)
     expressed = _parse_expressed(parser) if parser.accept(":") else None
     parser.expect(">")
-    _check_range(parser, storage, offset)
+    storage.check_range(parser, offset)
     return AnyQuantized(storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
 
 
@@ -294,7 +299,7 @@ def parse_uniform(parser: AsmParser) -> Type:
         parser.expect("{")
         parameters.shape = _parse_parameter_list(parser, expressed, parameters)
     parser.expect(">")
-    _check_range(parser, storage, offset)
+    storage.check_range(parser, offset)
     common = (storage.is_signed, storage.type, expressed, storage.minimum, storage.maximum)
     if blocks is not None:
         _check_blocks(parser, blocks, offset)
@@ -397,12 +402,6 @@ def _parse_parameter_list(parser: AsmParser, expressed: FloatType, parameters: _
     parser.comma_list(parse_element)
     parser.expect("}")
     return [len(shapes), *shapes[0]]
-
-
-def _check_range(parser: AsmParser, storage: _Storage, offset: int) -> None:
-    if storage.maximum <= storage.minimum:
-        limits = f"({storage.minimum}:{storage.maximum})"
-        raise parser.error(f"illegal storage min and storage max: {limits}", offset)
 
 
 def _check_blocks(parser: AsmParser, blocks: list[tuple[int, int]], offset: int) -> None:

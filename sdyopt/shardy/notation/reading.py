@@ -335,6 +335,14 @@ class ShardingView:
             return uniform_tiling(self.tiling.sharing, mesh.total_size, rank, mesh.device_ids)
         return None
 
+    def form(self, notation: str, write: Callable[[ShardingOnMesh], str]) -> Form:
+        if self.on_mesh is None:
+            return Form(notation, problem=self.problem)
+        try:
+            return Form(notation, write(self.on_mesh))
+        except NotExpressible as reason:
+            return Form(notation, problem=str(reason))
+
 
 def view_of_sharding(on_mesh: ShardingOnMesh, shape: Shape | None) -> ShardingView:
     """The view of a sharding of the sdy dialect; without a shape, the sizes of dimensions are unknown."""
@@ -379,23 +387,14 @@ def forms(view: ShardingView, mesh_version: int = 19, max_devices: int | None = 
         "PartitionSpec": partition_spec_text,
         "mesh dialect": lambda on_mesh: mesh_dialect_text(on_mesh, mesh_version),
     }
-    yield _form("sdy", view, writers["sdy"])
-    yield _form("HLO V3", view, writers["HLO V3"])
+    yield view.form("sdy", writers["sdy"])
+    yield view.form("HLO V3", writers["HLO V3"])
     if view.reduction is ReductionKind.SUM:
         yield from _gspmd_forms(view.tiling, max_devices)
     else:
         yield Form("GSPMD V2", problem=f"partial results are combined by {view.reduction}, not summed")
     for notation in ("PartitionSpec", "mesh dialect"):
-        yield _form(notation, view, writers[notation])
-
-
-def _form(notation: str, view: ShardingView, write: Callable[[ShardingOnMesh], str]) -> Form:
-    if view.on_mesh is None:
-        return Form(notation, problem=view.problem)
-    try:
-        return Form(notation, write(view.on_mesh))
-    except NotExpressible as reason:
-        return Form(notation, problem=str(reason))
+        yield view.form(notation, writers[notation])
 
 
 def _gspmd_forms(tiling: Tiling, max_devices: int | None) -> Iterator[Form]:

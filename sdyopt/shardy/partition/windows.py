@@ -217,6 +217,39 @@ class Scan(NamedTuple):
         body.rewriter.copy_region(self.op.body, region)
         return region
 
+    def scan_shards(
+        self, body: ShardedBody, shards: Sequence[Value], inits: Sequence[Value]
+    ) -> Sequence[Value]:
+        shape = shape_of(shards[0])
+        sizes, pairs = [1] * len(shape), [0] * (2 * len(shape))
+        sizes[self.dim] = shape[self.dim]
+        pairs[2 * self.dim + self.is_reversed] = shape[self.dim] - 1
+        attributes = {
+            **attributes_of(self.op),
+            "window_dimensions": dense_array(I64, sizes),
+            "padding": dense_integers(tensor((len(shape), 2), I64), pairs),
+        }
+        types = [shard.type for shard in shards]
+        return body.create(ReduceWindowOp, [*shards, *inits], types, attributes, [self.body_of(body)]).results
+
+    def totals_of_others(
+        self, body: ShardedBody, sums: Sequence[Value], inits: Sequence[Value], axes: Axes
+    ) -> Sequence[Value]:
+        """The combined totals of all shards before, or after, the shard of this device."""
+        dim, last = self.dim, 0 if self.is_reversed else shape_of(sums[0])[self.dim] - 1
+        masked = []
+        for value, init in zip(sums, inits, strict=True):
+            totals = all_gather(body, take(body, value, dim, last, last + 1), dim, axes)
+            index = element_index(body, totals, dim, 0)
+            own = body.broadcast(body.shard_index(axes), ranked(index))
+            others = body.compare(index, own, "GT" if self.is_reversed else "LT")
+            mask = body.broadcast(others, tensor(shape_of(totals), I1), [dim])
+            masked.append(body.select(mask, totals, body.broadcast(init, ranked(totals))))
+        shape = [size for other, size in enumerate(shape_of(masked[0])) if other != dim]
+        types = [tensor(tuple(shape), ranked(value).element) for value in masked]
+        attributes = {"dimensions": dense_array(I64, [dim])}
+        return body.create(ReduceOp, [*masked, *inits], types, attributes, [self.body_of(body)]).results
+
 
 def scan_of(op: ReduceWindowOp, windows: Sequence[WindowDimension], axes: Sequence[Axes]) -> Scan | None:
     """The scan along a sharded dimension that an operation is; None if it is something else.
@@ -248,45 +281,10 @@ def exchange_totals(scan: Scan, context: HaloContext) -> Values:
         return None
     inits = [body.shard_of(init) for init in op.init_values]
     shards = [body.shard_of(input, init) for input, init in zip(op.inputs, op.init_values, strict=True)]
-    sums = _scan_shards(body, scan, shards, inits)
-    totals = _totals_of_others(body, scan, sums, inits, axes)
+    sums = scan.scan_shards(body, shards, inits)
+    totals = scan.totals_of_others(body, sums, inits, axes)
     results = []
     for combiner, total, value in zip(scan.combiners, totals, sums, strict=True):
         kept = [other for other in range(ranked(value).rank) if other != dim]
         results.append(body.binary(combiner, body.broadcast(total, ranked(value), kept), value))
     return body.finish(results)
-
-
-def _scan_shards(
-    body: ShardedBody, scan: Scan, shards: Sequence[Value], inits: Sequence[Value]
-) -> Sequence[Value]:
-    shape = shape_of(shards[0])
-    sizes, pairs = [1] * len(shape), [0] * (2 * len(shape))
-    sizes[scan.dim] = shape[scan.dim]
-    pairs[2 * scan.dim + scan.is_reversed] = shape[scan.dim] - 1
-    attributes = {
-        **attributes_of(scan.op),
-        "window_dimensions": dense_array(I64, sizes),
-        "padding": dense_integers(tensor((len(shape), 2), I64), pairs),
-    }
-    types = [shard.type for shard in shards]
-    return body.create(ReduceWindowOp, [*shards, *inits], types, attributes, [scan.body_of(body)]).results
-
-
-def _totals_of_others(
-    body: ShardedBody, scan: Scan, sums: Sequence[Value], inits: Sequence[Value], axes: Axes
-) -> Sequence[Value]:
-    """The combined totals of all shards before, or after, the shard of this device."""
-    dim, last = scan.dim, 0 if scan.is_reversed else shape_of(sums[0])[scan.dim] - 1
-    masked = []
-    for value, init in zip(sums, inits, strict=True):
-        totals = all_gather(body, take(body, value, dim, last, last + 1), dim, axes)
-        index = element_index(body, totals, dim, 0)
-        own = body.broadcast(body.shard_index(axes), ranked(index))
-        others = body.compare(index, own, "GT" if scan.is_reversed else "LT")
-        mask = body.broadcast(others, tensor(shape_of(totals), I1), [dim])
-        masked.append(body.select(mask, totals, body.broadcast(init, ranked(totals))))
-    shape = [size for other, size in enumerate(shape_of(masked[0])) if other != dim]
-    types = [tensor(tuple(shape), ranked(value).element) for value in masked]
-    attributes = {"dimensions": dense_array(I64, [dim])}
-    return body.create(ReduceOp, [*masked, *inits], types, attributes, [scan.body_of(body)]).results

@@ -59,6 +59,26 @@ class ResultAlias(Attribute):
     is_required: bool
     dialect = "mhlo"
 
+    def check(self, op: Op, index: int, name: str) -> None:
+        what = f'attribute "{name}"'
+        if not isinstance(op, FuncOp):
+            raise op.op_error(f"{what} can only be used on function-like operations")
+        if any(number < 0 for number in (self.result, *self.argument_indices, *self.result_indices)):
+            raise op.op_error(f"{what} expects all argument and result indices to be >= 0")
+        inputs, results = op.function_type.inputs, op.function_type.results
+        if self.result >= len(results):
+            raise op.op_error(f"{what} result index is out of range, must be <{len(results)}")
+        argument = tuple_element_type(inputs[index], self.argument_indices)
+        if argument is None:
+            raise op.op_error(f"{what} argument tuple indices are invalid")
+        result = tuple_element_type(results[self.result], self.result_indices)
+        if result is None:
+            raise op.op_error(f"{what} result tuple indices are invalid")
+        if not are_compatible_shapes([argument, result]) or element_of(argument) is not element_of(result):
+            raise op.op_error(
+                f"{what} aliases do not have compatible types, {quoted(argument)} vs. {quoted(result)}"
+            )
+
 
 @mhlo.attribute("result_alias")
 def parse_result_alias(parser: AsmParser) -> Attribute:
@@ -153,7 +173,7 @@ def _check_parameter_shardings(op: Op, attribute: Attribute) -> None:
 
 def _check_argument_attribute(op: Op, index: int, name: str, attribute: Attribute) -> None:
     if isinstance(attribute, ResultAlias):
-        _check_result_alias(op, index, name, attribute)
+        attribute.check(op, index, name)
     if name != _PARAMETER_REPLICATION:
         return
     if not isinstance(attribute, ArrayAttr):
@@ -167,27 +187,6 @@ def _check_argument_attribute(op: Op, index: int, name: str, attribute: Attribut
                 f"parameter_replication: arg {index} has {leaves} leaf_buffers, but parameter_replication "
                 f"expects {count}"
             )
-
-
-def _check_result_alias(op: Op, index: int, name: str, alias: ResultAlias) -> None:
-    what = f'attribute "{name}"'
-    if not isinstance(op, FuncOp):
-        raise op.op_error(f"{what} can only be used on function-like operations")
-    if any(number < 0 for number in (alias.result, *alias.argument_indices, *alias.result_indices)):
-        raise op.op_error(f"{what} expects all argument and result indices to be >= 0")
-    inputs, results = op.function_type.inputs, op.function_type.results
-    if alias.result >= len(results):
-        raise op.op_error(f"{what} result index is out of range, must be <{len(results)}")
-    argument = tuple_element_type(inputs[index], alias.argument_indices)
-    if argument is None:
-        raise op.op_error(f"{what} argument tuple indices are invalid")
-    result = tuple_element_type(results[alias.result], alias.result_indices)
-    if result is None:
-        raise op.op_error(f"{what} result tuple indices are invalid")
-    if not are_compatible_shapes([argument, result]) or element_of(argument) is not element_of(result):
-        raise op.op_error(
-            f"{what} aliases do not have compatible types, {quoted(argument)} vs. {quoted(result)}"
-        )
 
 
 @lru_cache(maxsize=256)

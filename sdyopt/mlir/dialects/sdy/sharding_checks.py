@@ -236,7 +236,7 @@ def _axes_problem(sharding: TensorSharding, mesh: Mesh, divided: tuple[int, ...]
     """The error of the axes of a sharding. Their sizes must divide the dimensions `divided`, if given."""
     axis_uses = AxisUses(mesh)
     for index, dim in enumerate(sharding.dims):
-        problem = _dimension_problem(index, dim, axis_uses)
+        problem = axis_uses.dimension_problem(index, dim)
         if problem is not None:
             return problem
         size = DYNAMIC if divided is None else divided[index]
@@ -247,15 +247,6 @@ def _axes_problem(sharding: TensorSharding, mesh: Mesh, divided: tuple[int, ...]
         or axis_uses.sorted_list_problem(sharding.unreduced_axes, "unreduced")
         or axis_uses.sub_axes_problem()
     )
-
-
-def _dimension_problem(index: int, dim: DimensionSharding, axis_uses: AxisUses) -> str | None:
-    if dim.priority is not None:
-        if dim.priority < 0:
-            return f"dim {index} has a negative priority"
-        if dim.is_closed and not dim.axes:
-            return PRIORITY_OF_EMPTY(dim=index)
-    return axis_uses.list_problem(dim.axes)
 
 
 class AxisUses:
@@ -301,6 +292,14 @@ class AxisUses:
                 return _OVERLAPPING(previous=axis_ref_text(previous), axis=axis_ref_text(axis))
             previous = axis
         return None
+
+    def dimension_problem(self, index: int, dim: DimensionSharding) -> str | None:
+        if dim.priority is not None:
+            if dim.priority < 0:
+                return f"dim {index} has a negative priority"
+            if dim.is_closed and not dim.axes:
+                return PRIORITY_OF_EMPTY(dim=index)
+        return self.list_problem(dim.axes)
 
 
 def _sub_axis_problem(axis: AxisRef, full_size: int) -> str | None:

@@ -218,6 +218,51 @@ class RaggedDimensions(NamedTuple):
             return batching + contracting[: contracting.index(ragged)]
         return batching + [d for d in range(ragged) if d not in (*batching, *contracting)]
 
+    def check_group_sizes(
+        self, signature: OpSignature, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
+    ) -> None:
+        """Checks that group_sizes is a list of sizes, or one per index along `group_batching_dimensions`."""
+        if group_sizes.rank == 1:
+            return
+        prefix = [lhs.shape[dimension] for dimension in self.group_batching_dimensions(ragged)]
+        if group_sizes.rank != len(prefix) + 1:
+            raise signature.error_without_op_note(
+                f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
+            )
+        if prefix != list(group_sizes.shape[:-1]):
+            raise signature.error_without_op_note(
+                f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
+                f"got [{listing(group_sizes.shape)}]"
+            )
+
+    def check_group_dimension(
+        self, signature: OpSignature, rhs: RankedTensor, count: int, ragged: int
+    ) -> None:
+        """Checks that rhs has one group dimension, of size `count`, if `ragged` is free, else none."""
+        group = self.rhs_group_dimensions
+        for dimension in group:
+            check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
+        name = "rhs_group_dimensions"
+        check_distinct(signature, group, self.rhs_batching_dimensions, name, "rhs_batching_dimensions")
+        check_distinct(signature, group, self.rhs_contracting_dimensions, name, "rhs_contracting_dimensions")
+        if ragged in self.lhs_batching_dimensions or ragged in self.lhs_contracting_dimensions:
+            if group:
+                raise signature.error_without_op_note(
+                    "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
+                    "contracting."
+                )
+            return
+        if len(group) != 1:
+            raise signature.error_without_op_note(
+                "There must be exactly one group dimension in the rhs when the lhs ragged dimension is "
+                "non-contracting."
+            )
+        size = rhs.shape[group[0]]
+        if not are_compatible_sizes(count, size):
+            raise signature.error_without_op_note(
+                f"rhs group dimension is expected to have size={count}, got {size}"
+            )
+
 
 def check_ragged_dot(
     signature: OpSignature, dims: RaggedDimensions, precision_config: Sequence[EnumAttr] | None
@@ -233,8 +278,8 @@ def check_ragged_dot(
         raise signature.error_without_op_note("There must be exactly one ragged dimension in the lhs.")
     (ragged,) = dims.lhs_ragged_dimensions
     check_within(signature, ragged, lhs.rank, "lhs_ragged_dim", "lhs_rank")
-    _check_group_sizes(signature, dims, lhs, group_sizes, ragged)
-    _check_group_dimension(signature, dims, rhs, group_sizes.shape[-1], ragged)
+    dims.check_group_sizes(signature, lhs, group_sizes, ragged)
+    dims.check_group_dimension(signature, rhs, group_sizes.shape[-1], ragged)
     check_result_shape(signature, ragged_dot_result_shape(lhs, rhs, group_sizes, dims))
 
 
@@ -251,53 +296,6 @@ def ragged_dot_result_shape(
         rhs, dims.rhs_batching_dimensions, dims.rhs_contracting_dimensions, dims.rhs_group_dimensions
     )
     return [*groups, *batches, *rows, *columns]
-
-
-def _check_group_sizes(
-    signature: OpSignature, dims: RaggedDimensions, lhs: RankedTensor, group_sizes: RankedTensor, ragged: int
-) -> None:
-    """Checks that group_sizes is a list of sizes, or a list per index along `_group_batching_dimensions`."""
-    if group_sizes.rank == 1:
-        return
-    prefix = [lhs.shape[dimension] for dimension in dims.group_batching_dimensions(ragged)]
-    if group_sizes.rank != len(prefix) + 1:
-        raise signature.error_without_op_note(
-            f"expected group_sizes to have rank {len(prefix) + 1}, got {group_sizes.rank}"
-        )
-    if prefix != list(group_sizes.shape[:-1]):
-        raise signature.error_without_op_note(
-            f"group_sizes is expected to have shape [{listing([*prefix, group_sizes.shape[-1]])}], "
-            f"got [{listing(group_sizes.shape)}]"
-        )
-
-
-def _check_group_dimension(
-    signature: OpSignature, dims: RaggedDimensions, rhs: RankedTensor, count: int, ragged: int
-) -> None:
-    """Checks that rhs has one group dimension, of size `count`, if `ragged` is free, and none otherwise."""
-    group = dims.rhs_group_dimensions
-    for dimension in group:
-        check_within(signature, dimension, rhs.rank, "rhs_group_dim", "rhs_rank")
-    name = "rhs_group_dimensions"
-    check_distinct(signature, group, dims.rhs_batching_dimensions, name, "rhs_batching_dimensions")
-    check_distinct(signature, group, dims.rhs_contracting_dimensions, name, "rhs_contracting_dimensions")
-    if ragged in dims.lhs_batching_dimensions or ragged in dims.lhs_contracting_dimensions:
-        if group:
-            raise signature.error_without_op_note(
-                "There must be zero group dimensions in the rhs when the ragged dimension is batch or "
-                "contracting."
-            )
-        return
-    if len(group) != 1:
-        raise signature.error_without_op_note(
-            "There must be exactly one group dimension in the rhs when the lhs ragged dimension is "
-            "non-contracting."
-        )
-    size = rhs.shape[group[0]]
-    if not are_compatible_sizes(count, size):
-        raise signature.error_without_op_note(
-            f"rhs group dimension is expected to have size={count}, got {size}"
-        )
 
 
 @stablehlo.op("dot", PURE)

@@ -96,6 +96,73 @@ class ConvDimensions(Attribute):
         lists = (self.input, "bf"), (self.kernel, "io"), (self.output, "bf")
         return "{}x{}->{}".format(*(_print_one_list(dimensions, letters) for dimensions, letters in lists))
 
+    def check(self, signature: OpSignature, rank: int) -> None:
+        spatial = (
+            self.input_spatial_dimensions,
+            self.kernel_spatial_dimensions,
+            self.output_spatial_dimensions,
+        )
+        counts = [len(dimensions) for dimensions in spatial]
+        if len(set(counts)) > 1:  # convolution_c17, convolution_c19
+            raise signature.error_without_op_note(
+                "expects the same size for input, kernel and output spatial-dimensions, but got "
+                f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
+            )
+        lists = {"input": self.input, "kernel": self.kernel, "output": self.output}
+        # convolution_c13, convolution_c18, convolution_c20
+        if not all(0 <= dimension < rank for dimensions in lists.values() for dimension in dimensions):
+            raise signature.error_without_op_note(
+                f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank})."
+            )
+        for name, dimensions in lists.items():
+            if not is_unique(dimensions):
+                raise signature.error_without_op_note(
+                    f"expects {name} dimension-numbers to be unique, got {{{listing(dimensions)}}}."
+                )
+
+    def check_groups(self, signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor) -> None:
+        """Checks the group counts against each other and against the batch and feature dimensions."""
+        feature_groups = signature[ConvolutionBaseOp.feature_group_count]
+        batch_groups = signature[ConvolutionBaseOp.batch_group_count]
+        if batch_groups > 1 and feature_groups > 1:  # convolution_c23
+            raise signature.error_without_op_note(
+                "expects batch_group_count and feature_group_count not to be both greater than 1. "
+                f"Got {batch_groups} and {feature_groups} resp."
+            )
+        input_batch, input_feature = (
+            lhs.shape[self.input_batch_dimension],
+            lhs.shape[self.input_feature_dimension],
+        )
+        kernel_input = rhs.shape[self.kernel_input_feature_dimension]
+        kernel_output = rhs.shape[self.kernel_output_feature_dimension]
+        if input_batch != DYNAMIC and input_batch % batch_groups:  # convolution_c10
+            raise signature.error_without_op_note(
+                f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
+                f"Got batch_group_count = {batch_groups}."
+            )
+        if input_feature != DYNAMIC and input_feature % feature_groups:  # convolution_c11
+            raise signature.error_without_op_note(
+                f"expects input feature dimension ({input_feature}) to be a multiple of feature_group_count. "
+                f"Got feature_group_count = {feature_groups}."
+            )
+        if DYNAMIC not in (input_feature, kernel_input) and input_feature // feature_groups != kernel_input:
+            raise signature.error_without_op_note(  # convolution_c14
+                f"expects input feature dimension ({input_feature}) / feature_group_count = kernel input "
+                f"feature dimension ({kernel_input}). Got feature_group_count = {feature_groups}."
+            )
+        if kernel_output == DYNAMIC:
+            return
+        if kernel_output % batch_groups:  # convolution_c15
+            raise signature.error_without_op_note(
+                f"expects output feature dimension size ({kernel_output}) to be a multiple of "
+                f"batch_group_count. Got batch_group_count = {batch_groups}."
+            )
+        if kernel_output % feature_groups:  # convolution_c16
+            raise signature.error_without_op_note(
+                f"expects kernel output feature dimension ({kernel_output}) to be divisible by "
+                f"feature_group_count. For feature_group_count = {feature_groups}."
+            )
+
 
 CONV_DIMENSIONS = of_class(ConvDimensions, "Structure of dimension information for conv op")
 
@@ -317,8 +384,8 @@ def _check_operands(signature: OpSignature) -> None:
             f"Got: {quoted(lhs.element)} and {quoted(rhs.element)}"
         )
     dims = signature[ConvolutionBaseOp.dimension_numbers]
-    _check_dimension_numbers(signature, dims, lhs.rank)
-    _check_groups(signature, lhs, rhs, dims)
+    dims.check(signature, lhs.rank)
+    dims.check_groups(signature, lhs, rhs)
     check_precision(signature, signature[ConvolutionBaseOp.precision_config])  # convolution_c24
 
 
@@ -328,71 +395,6 @@ def _check_rank(signature: OpSignature) -> None:
     if lhs.rank != rank:  # convolution_c12
         raise signature.error_without_op_note(
             f"expects convolution arguments to have {rank} dimensions. Got: {lhs.rank}"
-        )
-
-
-def _check_dimension_numbers(signature: OpSignature, dims: ConvDimensions, rank: int) -> None:
-    spatial = dims.input_spatial_dimensions, dims.kernel_spatial_dimensions, dims.output_spatial_dimensions
-    counts = [len(dimensions) for dimensions in spatial]
-    if len(set(counts)) > 1:  # convolution_c17, convolution_c19
-        raise signature.error_without_op_note(
-            "expects the same size for input, kernel and output spatial-dimensions, but got "
-            f"{counts[0]}, {counts[1]}, and {counts[2]} resp."
-        )
-    lists = {"input": dims.input, "kernel": dims.kernel, "output": dims.output}
-    # convolution_c13, convolution_c18, convolution_c20
-    if not all(0 <= dimension < rank for dimensions in lists.values() for dimension in dimensions):
-        raise signature.error_without_op_note(
-            f"expects input, kernel, and output dimension-numbers to be in-range [0, {rank})."
-        )
-    for name, dimensions in lists.items():
-        if not is_unique(dimensions):
-            raise signature.error_without_op_note(
-                f"expects {name} dimension-numbers to be unique, got {{{listing(dimensions)}}}."
-            )
-
-
-def _check_groups(signature: OpSignature, lhs: RankedTensor, rhs: RankedTensor, dims: ConvDimensions) -> None:
-    """Checks the group counts against each other and against the batch and feature dimensions."""
-    feature_groups = signature[ConvolutionBaseOp.feature_group_count]
-    batch_groups = signature[ConvolutionBaseOp.batch_group_count]
-    if batch_groups > 1 and feature_groups > 1:  # convolution_c23
-        raise signature.error_without_op_note(
-            "expects batch_group_count and feature_group_count not to be both greater than 1. "
-            f"Got {batch_groups} and {feature_groups} resp."
-        )
-    input_batch, input_feature = (
-        lhs.shape[dims.input_batch_dimension],
-        lhs.shape[dims.input_feature_dimension],
-    )
-    kernel_input = rhs.shape[dims.kernel_input_feature_dimension]
-    kernel_output = rhs.shape[dims.kernel_output_feature_dimension]
-    if input_batch != DYNAMIC and input_batch % batch_groups:  # convolution_c10
-        raise signature.error_without_op_note(
-            f"expects input batch dimension ({input_batch}) to be divisible by batch_group_count. "
-            f"Got batch_group_count = {batch_groups}."
-        )
-    if input_feature != DYNAMIC and input_feature % feature_groups:  # convolution_c11
-        raise signature.error_without_op_note(
-            f"expects input feature dimension ({input_feature}) to be a multiple of feature_group_count. "
-            f"Got feature_group_count = {feature_groups}."
-        )
-    if DYNAMIC not in (input_feature, kernel_input) and input_feature // feature_groups != kernel_input:
-        raise signature.error_without_op_note(  # convolution_c14
-            f"expects input feature dimension ({input_feature}) / feature_group_count = kernel input "
-            f"feature dimension ({kernel_input}). Got feature_group_count = {feature_groups}."
-        )
-    if kernel_output == DYNAMIC:
-        return
-    if kernel_output % batch_groups:  # convolution_c15
-        raise signature.error_without_op_note(
-            f"expects output feature dimension size ({kernel_output}) to be a multiple of "
-            f"batch_group_count. Got batch_group_count = {batch_groups}."
-        )
-    if kernel_output % feature_groups:  # convolution_c16
-        raise signature.error_without_op_note(
-            f"expects kernel output feature dimension ({kernel_output}) to be divisible by "
-            f"feature_group_count. For feature_group_count = {feature_groups}."
         )
 
 

@@ -58,6 +58,35 @@ class OutputOperandAlias(Attribute):
         ">",
     )
 
+    def check(self, signature: OpSignature) -> None:
+        """Checks that the indices are in range and that both aliased values have the same type."""
+        count = len(signature.operand_types)
+        if not 0 <= self.operand_index < count:
+            raise signature.op_error(
+                "expects operandIndex in the output_operand_alias attribute to be in range "
+                f"[0, {count}); got: {self.operand_index}."
+            )
+        operand = _aliased_type(
+            signature,
+            signature.operand_types[self.operand_index],
+            self.operand_tuple_indices,
+            "operand_tuple_indices",
+        )
+        # The type that `output_tuple_indices` index into: a single result, or a tuple of all results.
+        results = signature.result_types
+        output_type = results[0] if len(results) == 1 else TupleType(results)
+        output = _aliased_type(
+            signature,
+            output_type,
+            self.output_tuple_indices,
+            "output_tuple_indices",
+        )
+        if operand is not output:
+            raise signature.op_error(
+                "shapes mismatch in the output_operand_alias attribute: operand part has type "
+                f"{quoted(operand)} and output part has type {quoted(output)}"
+            )
+
 
 def aliases_of(cls: type[OutputOperandAlias], what: str) -> AttrConstraint[tuple[OutputOperandAlias, ...]]:
     """The constraint for arrays of `cls`, the aliases of the operation `what`."""
@@ -302,37 +331,7 @@ class CustomCallOp(Op):
 def check_aliases(signature: OpSignature, aliases: Sequence[OutputOperandAlias]) -> None:
     """Checks the indices and types of all aliases."""
     for alias in aliases:
-        _check_alias(signature, alias)
-
-
-def _check_alias(signature: OpSignature, alias: OutputOperandAlias) -> None:
-    """Checks that the indices of an alias are in range and that both aliased values have the same type."""
-    count = len(signature.operand_types)
-    if not 0 <= alias.operand_index < count:
-        raise signature.op_error(
-            "expects operandIndex in the output_operand_alias attribute to be in range "
-            f"[0, {count}); got: {alias.operand_index}."
-        )
-    operand = _aliased_type(
-        signature,
-        signature.operand_types[alias.operand_index],
-        alias.operand_tuple_indices,
-        "operand_tuple_indices",
-    )
-    # The type that `output_tuple_indices` index into: a single result, or a tuple of all results.
-    results = signature.result_types
-    output_type = results[0] if len(results) == 1 else TupleType(results)
-    output = _aliased_type(
-        signature,
-        output_type,
-        alias.output_tuple_indices,
-        "output_tuple_indices",
-    )
-    if operand is not output:
-        raise signature.op_error(
-            "shapes mismatch in the output_operand_alias attribute: operand part has type "
-            f"{quoted(operand)} and output part has type {quoted(output)}"
-        )
+        alias.check(signature)
 
 
 def _aliased_type(signature: OpSignature, type: Type, indices: Sequence[int], what: str) -> Type:

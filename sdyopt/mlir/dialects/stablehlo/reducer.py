@@ -41,6 +41,70 @@ class RegionSignature(NamedTuple):
     returned_types: tuple[Type, ...]
     has_terminator: bool
 
+    def check_counts(self, signature: OpSignature, count: int) -> None:
+        if len(self.argument_types) != 2 * count:
+            raise signature.error_without_op_note(
+                f"Reduction-region must take {2 * count} parameters, but takes "
+                f"{len(self.argument_types)} parameter(s)"
+            )
+        if not self.has_terminator:
+            raise signature.error_without_op_note("The reduction-region expected to have a terminator")
+        if not self.returned_types:
+            raise signature.error_without_op_note("The reduction-region expected to return some value(s)")
+        if len(self.returned_types) != count:
+            raise signature.error_without_op_note(
+                f"Reduction-region here must produce {count} tensors, but produces "
+                f"{len(self.returned_types)} instead"
+            )
+
+    def check_types(self, signature: OpSignature, index: int, input: Type, init_value: Type) -> None:
+        result = self.returned_types[index]
+        element_index = len(self.returned_types) + index
+        for number, ignores_precision in ((index, False), (element_index, True)):
+            parameter = self.argument_types[number]
+            if not have_compatible_shapes_and_element_types(result, parameter, ignores_precision):
+                raise signature.error_without_op_note(
+                    f"The type of reduction-region's parameter at index {number} is different than the "
+                    f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
+                )
+        if not are_compatible_shapes([init_value, result]):
+            raise signature.error_without_op_note(
+                f"The shape of reduction-region's result type at index {index} differs from the op's "
+                f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
+            )
+        if not _is_promotable(init_value, result):
+            raise signature.error_without_op_note(
+                f"The element-type of reduction-region's result type at index {index} is expected to be "
+                f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
+                f"{quoted(init_value)}"
+            )
+        parameter = self.argument_types[element_index]
+        if not _is_promotable(input, parameter):
+            raise signature.error_without_op_note(
+                f"The element-type of reduction-region's argument at index {element_index} is expected to be "
+                f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
+            )
+
+    def check_shape(self, signature: OpSignature, index: int, allowed_dimensions: Sequence[int]) -> None:
+        element_index = len(self.returned_types) + index
+        parameter = self.argument_types[element_index]
+        shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
+        if len(shape) > len(allowed_dimensions):
+            raise signature.error_without_op_note(
+                f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
+                f"{len(allowed_dimensions)}, got {len(shape)}"
+            )
+        matched = 0
+        for size in allowed_dimensions:
+            if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
+                matched += 1
+        if matched != len(shape):
+            raise signature.error_without_op_note(
+                f"The shape of reduction-region's argument at index {element_index} is not compatible "
+                "with that "
+                f"of reduce-op's input-parameter at index {index}"
+            )
+
 
 RegionSignatures = tuple[RegionSignature, ...]
 
@@ -116,7 +180,7 @@ def check_reducer(
 
     The shape of an element is a subsequence of `allowed_dimensions`, up to dynamic sizes.
     """
-    _check_counts(signature, reducer, len(inputs))
+    reducer.check_counts(signature, len(inputs))
     for type in reducer.returned_types:
         if not isinstance(type, ShapedType):
             raise signature.error_without_op_note(
@@ -124,78 +188,8 @@ def check_reducer(
                 f"{quoted(type)} instead"
             )
     for index, (input, init_value) in enumerate(zip(inputs, init_values, strict=True)):
-        _check_types(signature, reducer, index, input, init_value)
-        _check_shape(signature, reducer, index, allowed_dimensions)
-
-
-def _check_counts(signature: OpSignature, reducer: RegionSignature, count: int) -> None:
-    if len(reducer.argument_types) != 2 * count:
-        raise signature.error_without_op_note(
-            f"Reduction-region must take {2 * count} parameters, but takes "
-            f"{len(reducer.argument_types)} parameter(s)"
-        )
-    if not reducer.has_terminator:
-        raise signature.error_without_op_note("The reduction-region expected to have a terminator")
-    if not reducer.returned_types:
-        raise signature.error_without_op_note("The reduction-region expected to return some value(s)")
-    if len(reducer.returned_types) != count:
-        raise signature.error_without_op_note(
-            f"Reduction-region here must produce {count} tensors, but produces "
-            f"{len(reducer.returned_types)} instead"
-        )
-
-
-def _check_types(
-    signature: OpSignature, reducer: RegionSignature, index: int, input: Type, init_value: Type
-) -> None:
-    result = reducer.returned_types[index]
-    element_index = len(reducer.returned_types) + index
-    for number, ignores_precision in ((index, False), (element_index, True)):
-        parameter = reducer.argument_types[number]
-        if not have_compatible_shapes_and_element_types(result, parameter, ignores_precision):
-            raise signature.error_without_op_note(
-                f"The type of reduction-region's parameter at index {number} is different than the "
-                f"corresponding result type: {quoted(parameter)} vs {quoted(result)}"
-            )
-    if not are_compatible_shapes([init_value, result]):
-        raise signature.error_without_op_note(
-            f"The shape of reduction-region's result type at index {index} differs from the op's "
-            f"corresponding init-value type: {quoted(result)} vs {quoted(init_value)}"
-        )
-    if not _is_promotable(init_value, result):
-        raise signature.error_without_op_note(
-            f"The element-type of reduction-region's result type at index {index} is expected to be "
-            f"promotable from the op's corresponding init-value element-type: {quoted(result)} vs "
-            f"{quoted(init_value)}"
-        )
-    parameter = reducer.argument_types[element_index]
-    if not _is_promotable(input, parameter):
-        raise signature.error_without_op_note(
-            f"The element-type of reduction-region's argument at index {element_index} is expected to be "
-            f"promotable from {quoted(element_of(input))}, but got {quoted(element_of(parameter))}"
-        )
-
-
-def _check_shape(
-    signature: OpSignature, reducer: RegionSignature, index: int, allowed_dimensions: Sequence[int]
-) -> None:
-    element_index = len(reducer.returned_types) + index
-    parameter = reducer.argument_types[element_index]
-    shape = parameter.shape if isinstance(parameter, RankedTensor) else ()
-    if len(shape) > len(allowed_dimensions):
-        raise signature.error_without_op_note(
-            f"The rank of reduction-region's argument at index {element_index} is expected to be <= "
-            f"{len(allowed_dimensions)}, got {len(shape)}"
-        )
-    matched = 0
-    for size in allowed_dimensions:
-        if matched < len(shape) and are_compatible_sizes(size, shape[matched]):
-            matched += 1
-    if matched != len(shape):
-        raise signature.error_without_op_note(
-            f"The shape of reduction-region's argument at index {element_index} is not compatible with that "
-            f"of reduce-op's input-parameter at index {index}"
-        )
+        reducer.check_types(signature, index, input, init_value)
+        reducer.check_shape(signature, index, allowed_dimensions)
 
 
 def have_compatible_shapes_and_element_types(left: Type, right: Type, ignores_precision: bool) -> bool:

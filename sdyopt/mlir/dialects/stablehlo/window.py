@@ -37,6 +37,20 @@ class WindowDimension:
         window = _dilated(self.size, self.window_dilation)
         return 0 if padded == 0 or window > padded else (padded - window) // self.stride + 1
 
+    def checked(self, signature: OpSignature, index: int) -> WindowDimension:
+        for value, what in (
+            (1 if self.size == DYNAMIC else self.size, "value"),
+            (self.stride, "stride"),
+            (self.base_dilation, "base dilation factor"),
+            (self.window_dilation, "window dilation factor"),
+        ):
+            if value <= 0:
+                raise signature.error_without_op_note(
+                    f"expects window to have positive {what} for {index}-th window dimension, but got "
+                    f"{value}."
+                )
+        return self
+
 
 def padding_pairs(signature: OpSignature, padding: DenseElements | None) -> Padding:
     """The (low, high) pairs of a padding attribute. Raises a SignatureError if its shape is not N x 2."""
@@ -82,17 +96,13 @@ def checked_window(
                 f"but got: {len(values)}."
             )
     return [
-        _checked_dimension(
-            signature,
-            index,
-            WindowDimension(
-                size,
-                strides[index] if strides else 1,
-                *(padding[index] if padding else (0, 0)),
-                base_dilations[index] if base_dilations else 1,
-                window_dilations[index] if window_dilations else 1,
-            ),
-        )
+        WindowDimension(
+            size,
+            strides[index] if strides else 1,
+            *(padding[index] if padding else (0, 0)),
+            base_dilations[index] if base_dilations else 1,
+            window_dilations[index] if window_dilations else 1,
+        ).checked(signature, index)
         for index, size in enumerate(sizes)
     ]
 
@@ -100,20 +110,6 @@ def checked_window(
 def window_result_shape(base: Dimensions, window: Sequence[WindowDimension]) -> list[int]:
     """The number of window positions along each dimension, from the sizes or bounds in `base`."""
     return [dimension.positions(size) for size, dimension in zip(base, window, strict=True)]
-
-
-def _checked_dimension(signature: OpSignature, index: int, window: WindowDimension) -> WindowDimension:
-    for value, what in (
-        (1 if window.size == DYNAMIC else window.size, "value"),
-        (window.stride, "stride"),
-        (window.base_dilation, "base dilation factor"),
-        (window.window_dilation, "window dilation factor"),
-    ):
-        if value <= 0:
-            raise signature.error_without_op_note(
-                f"expects window to have positive {what} for {index}-th window dimension, but got {value}."
-            )
-    return window
 
 
 def _dilated(size: int, dilation: int) -> int:

@@ -336,6 +336,18 @@ class _Windows(NamedTuple):
             ReadDimension(dim, axes, source, plans[1]),
         )
 
+    def fill(self, body: ShardedBody, value: Value) -> Value:
+        """Fills what is before the first element with NaN."""
+        if not self.window.low:
+            return value
+        read, element = self.operand, ranked(value).element
+        assert isinstance(element, FloatType)
+        index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
+        mask = body.compare(index, body.integers(ranked(index), [0]), "LT")
+        mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
+        bits = nan_bits(element.format).to_bytes(element_size(element), "little")
+        return body.select(mask, body.splat(ranked(value), bits), value)
+
 
 @exchanges_halos(SelectAndScatterOp)
 def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) -> Values:
@@ -356,7 +368,7 @@ def exchange_select_and_scatter(op: SelectAndScatterOp, context: HaloContext) ->
     for window in windows:
         operand = exchange(body, operand, window.operand, zero)
         source = exchange(body, source, window.source, zero)
-        operand = _fill(body, operand, window)
+        operand = window.fill(body, operand)
     pairs = list(padding_pairs(op.signature, op.padding)) or [(0, 0)] * ranked(operand).rank
     for window in windows:
         pairs[window.operand.dim] = (0, window.high)
@@ -420,16 +432,3 @@ def _reaching_windows(window: WindowDimension, shard_size: int, shards: int) -> 
         (-(-(start - window.size + 1) // window.stride), (start + shard_size - 1) // window.stride + 1)
         for start in starts
     ]
-
-
-def _fill(body: ShardedBody, value: Value, windows: _Windows) -> Value:
-    """Fills what is before the first element with NaN."""
-    if not windows.window.low:
-        return value
-    read, element = windows.operand, ranked(value).element
-    assert isinstance(element, FloatType)
-    index = element_index(body, value, read.dim, body.per_shard(read.plan.first_elements, read.axes))
-    mask = body.compare(index, body.integers(ranked(index), [0]), "LT")
-    mask = body.broadcast(mask, tensor(shape_of(value), I1), [read.dim])
-    bits = nan_bits(element.format).to_bytes(element_size(element), "little")
-    return body.select(mask, body.splat(ranked(value), bits), value)
