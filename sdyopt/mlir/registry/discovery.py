@@ -31,6 +31,7 @@ from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from sdyopt.base.context import ContextPart
+from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.base.diagnostics.render import render
@@ -331,7 +332,7 @@ def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
     failure, before = f"Failed to load passes from '{name}'", set(entries)
     load_plugin(PASS_GROUP, name, failure)
-    _check_new_passes(before, failure)
+    _Plugin(name, failure).check_new_passes(before)
     _loaded.add(name)
     _record("pass", name)
 
@@ -368,15 +369,16 @@ def load_any_plugin(name: str) -> None:
     UsageError.
     """
     failure = f"Failed to load plugin from '{name}'"
+    plugin = _Plugin(name, failure)
     if name.endswith(".toml"):
-        for listed_plugin in _listed_plugins(name, failure):
+        for listed_plugin in plugin.listed_plugins():
             load_any_plugin(listed_plugin)
     elif (is_path := os.sep in name or "/" in name) and (native_path(name) / "__init__.py").is_file():
         load_any_plugin(os.path.join(name, "__init__.py"))  # noqa: PTH118  a Path drops the leading ./
     elif name.endswith(".py"):
         is_new, before = real_path(native_path(name)) not in _file_modules, set(entries)
-        module = _module_of_file(name, failure)
-        _check_new_passes(before, failure)
+        module = plugin.module_of_file()
+        plugin.check_new_passes(before)
         dialect = getattr(module, "DIALECT", None)
         # Those that the file adds to other dialects, too.
         own = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Op)]
@@ -390,7 +392,7 @@ def load_any_plugin(name: str) -> None:
             _check_operations(dialect.ops.values())
             add_dialect(dialect)
         elif is_new and before == set(entries):
-            _check_has_effect(module, failure, name)
+            plugin.check_has_effect(module)
         _record("any", name)
     else:
         from importlib.metadata import entry_points  # noqa: PLC0415  slow to import, and rarely used
@@ -411,17 +413,112 @@ def load_any_plugin(name: str) -> None:
             loaders[group](name)
 
 
-def _check_new_passes(before: set[str], failure: str) -> None:
-    """Raises UsageError if a plugin has registered a pass under the name of one that exists."""
-    for flag in sorted(entries.keys() - before):
-        entry = entries.pop(flag)
-        # The passes of sdy-opt are imported when they are used. The file of most has their name.
-        *named, _ = _likely_modules(flag)
-        for module in (module for modules in named for module in modules):
-            import_module(module)
-        if flag in entries:
-            raise UsageError(f"{failure}: the pass '{flag}' exists already", "give the pass another name")
-        entries[flag] = entry
+@dataclass(frozen=True)
+class _Plugin:
+    """A plugin that is loaded by a name, and how an error about it begins."""
+
+    name: str
+    failure: str
+
+    def check_new_passes(self, before: set[str]) -> None:
+        """Raises UsageError if a plugin has registered a pass under the name of one that exists."""
+        for flag in sorted(entries.keys() - before):
+            entry = entries.pop(flag)
+            # The passes of sdy-opt are imported when they are used. The file of most has their name.
+            *named, _ = _likely_modules(flag)
+            for module in (module for modules in named for module in modules):
+                import_module(module)
+            if flag in entries:
+                raise UsageError(
+                    f"{self.failure}: the pass '{flag}' exists already", "give the pass another name"
+                )
+            entries[flag] = entry
+
+    def check_has_effect(self, module: ModuleType) -> None:
+        """Raises UsageError for a file that registers no pass, no dialect, and nothing by a decorator."""
+        values = vars(module).values()
+        if any(
+            "AnalysisOptions" in (base.__name__ for base in getattr(value, "__mro__", ())) for value in values
+        ):
+            raise UsageError(
+                f"{self.failure}: it is an analysis", f"load it with --load-analysis-plugin={self.name}"
+            )
+        owners = (getattr(value, "__module__", None) or "" for value in values)
+        if not any(owner.startswith("sdyopt.") for owner in owners):
+            message = f"{self.failure}: the file registers no pass, and defines no DIALECT"
+            raise UsageError(message, 'write @sdyopt.register_pass("name") before the class of a pass')
+
+    def listed_plugins(self) -> list[str]:
+        """The plugins that a configuration of pytest lists; those that are files, relative to its folder."""
+        import tomllib  # noqa: PLC0415  rarely used
+
+        path = native_path(self.name)
+        try:
+            listed: Any = tomllib.loads(read_settings_file(path))
+        except (OSError, ValueError, RecursionError) as problem:
+            raise UsageError(f"{self.failure}: {getattr(problem, 'strerror', None) or problem}") from None
+        for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):
+            listed = listed.get(key) if isinstance(listed, dict) else None
+        if not isinstance(listed, list) or not all(isinstance(plugin, str) for plugin in listed):
+            help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
+            raise UsageError(f"{self.failure}: the file lists no plugins", help)
+        for plugin in listed:
+            if plugin.endswith(".toml"):
+                raise UsageError(f"{self.failure}: '{plugin}' is another list", "list its plugins here")
+            if "\0" in plugin:
+                raise UsageError(f"{self.failure}: the name of a plugin has a NUL character")
+        return [str(path.parent / plugin) if plugin.endswith(".py") else plugin for plugin in listed]
+
+    def module_of_file(self) -> ModuleType:
+        """The module of a file, which is executed once, for its passes and its dialect alike."""
+        path = real_path(native_path(self.name))
+        imported = sys.modules.get(path.parent.name if path.stem == "__init__" else path.stem)
+        if path not in _file_modules and imported is not None and _file_of(imported) == path:
+            _file_modules[path] = imported
+        if path not in _file_modules:
+            # It must hide no other module.
+            spec = spec_from_file_location(f"{FILE_MODULE}{len(_file_modules)}_{path.stem}", path)
+            assert spec is not None and spec.loader is not None
+            module = module_from_spec(spec)
+            sys.modules[module.__name__] = module
+            try:
+                spec.loader.exec_module(module)
+            except UsageError:
+                raise
+            except OSError as problem:
+                raise UsageError(f"{self.failure}: {problem.strerror or problem}") from problem
+            except SystemExit as problem:
+                # Else nothing is written, perhaps with exit status 0.
+                line = _line_in(path, problem)
+                help = 'end it only under `if __name__ == "__main__":`'
+                raise UsageError(f"{self.failure}: the file ends the process{line}", help) from problem
+            except Exception as problem:
+                raise self._located_error(path, problem) from problem
+            _file_modules[path] = module
+            if not any(isinstance(finder, _LoadedFiles) for finder in sys.meta_path):
+                sys.meta_path.insert(0, _LoadedFiles())
+        return _file_modules[path]
+
+    def _located_error(self, path: Path, problem: Exception) -> UsageError:
+        """The error for an exception of a plugin, at the line in the file, with help for misspelled names."""
+        help = ""
+        if isinstance(problem, AttributeError) and problem.name and isinstance(problem.obj, ModuleType):
+            help = nearest(problem.name, getattr(problem.obj, "__all__", dir(problem.obj)))
+        message = f"{self.failure}: {type(problem).__name__}: {problem}"
+        line = _innermost_line(path, problem)
+        if isinstance(problem, SyntaxError) and problem.filename == str(path):
+            line = problem.lineno or 0
+            message = f"{self.failure}: {type(problem).__name__}: {problem.msg}"
+        try:
+            source = Source(str(path), path.read_text(encoding="utf-8"))
+            text = source.text.splitlines()[line - 1] if line else ""
+        except (OSError, UnicodeDecodeError, IndexError):
+            text = ""
+        if not text:
+            return UsageError(message, help)
+        column = len(text) - len(text.lstrip()) + 1
+        diagnostic = DiagnosticError.at(FileLoc(str(path), line, column), message).within(source).diagnostic
+        return UsageError(render(diagnostic).rstrip("\n"), help, diagnostic)
 
 
 def _check_operations(op_classes: Iterable[type[Op]]) -> None:
@@ -435,48 +532,13 @@ def _check_operations(op_classes: Iterable[type[Op]]) -> None:
             raise UsageError(render(diagnostic).rstrip("\n"), help, diagnostic) from None
 
 
-def _check_has_effect(module: ModuleType, failure: str, name: str) -> None:
-    """Raises UsageError for a file that registers no pass, no dialect, and nothing by another decorator."""
-    values = vars(module).values()
-    if any(
-        "AnalysisOptions" in (base.__name__ for base in getattr(value, "__mro__", ())) for value in values
-    ):
-        raise UsageError(f"{failure}: it is an analysis", f"load it with --load-analysis-plugin={name}")
-    owners = (getattr(value, "__module__", None) or "" for value in values)
-    if not any(owner.startswith("sdyopt.") for owner in owners):
-        message = f"{failure}: the file registers no pass, and defines no DIALECT"
-        raise UsageError(message, 'write @sdyopt.register_pass("name") before the class of a pass')
-
-
-def _listed_plugins(name: str, failure: str) -> list[str]:
-    """The plugins that a configuration of pytest lists; those that are files, relative to its folder."""
-    import tomllib  # noqa: PLC0415  rarely used
-
-    path = native_path(name)
-    try:
-        listed: Any = tomllib.loads(read_settings_file(path))
-    except (OSError, ValueError, RecursionError) as problem:
-        raise UsageError(f"{failure}: {getattr(problem, 'strerror', None) or problem}") from None
-    for key in ("tool", "pytest", "ini_options", "sdyopt_plugins"):
-        listed = listed.get(key) if isinstance(listed, dict) else None
-    if not isinstance(listed, list) or not all(isinstance(plugin, str) for plugin in listed):
-        help = 'write sdyopt_plugins = ["./my_pass.py"] in [tool.pytest.ini_options]'
-        raise UsageError(f"{failure}: the file lists no plugins", help)
-    for plugin in listed:
-        if plugin.endswith(".toml"):
-            raise UsageError(f"{failure}: '{plugin}' is another list", "list its plugins here")
-        if "\0" in plugin:
-            raise UsageError(f"{failure}: the name of a plugin has a NUL character")
-    return [str(path.parent / plugin) if plugin.endswith(".py") else plugin for plugin in listed]
-
-
 def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> object:
     """The declaration of an entry point, or a Python file in an attribute, if one is given.
 
     Raises UsageError, whose message starts with `failure`.
     """
     if name.endswith(".py"):
-        module = _module_of_file(name, failure)
+        module = _Plugin(name, failure).module_of_file()
         if attribute and not hasattr(module, attribute):
             raise UsageError(f"{failure}: the file defines no {attribute}", f"write {attribute} = …")
         return getattr(module, attribute) if attribute else module
@@ -496,37 +558,6 @@ def load_plugin(group: str, name: str, failure: str, attribute: str = "") -> obj
 # The modules of plugins that are files, by path, and the start of their names.
 FILE_MODULE: Final = "sdyopt_plugin_"
 _file_modules: dict[Path, ModuleType] = {}
-
-
-def _module_of_file(name: str, failure: str) -> ModuleType:
-    """The module of a file, which is executed once, for its passes and its dialect alike."""
-    path = real_path(native_path(name))
-    imported = sys.modules.get(path.parent.name if path.stem == "__init__" else path.stem)
-    if path not in _file_modules and imported is not None and _file_of(imported) == path:
-        _file_modules[path] = imported
-    if path not in _file_modules:
-        # It must hide no other module.
-        spec = spec_from_file_location(f"{FILE_MODULE}{len(_file_modules)}_{path.stem}", path)
-        assert spec is not None and spec.loader is not None
-        module = module_from_spec(spec)
-        sys.modules[module.__name__] = module
-        try:
-            spec.loader.exec_module(module)
-        except UsageError:
-            raise
-        except OSError as problem:
-            raise UsageError(f"{failure}: {problem.strerror or problem}") from problem
-        except SystemExit as problem:
-            # Else nothing is written, perhaps with exit status 0.
-            line = _line_in(path, problem)
-            help = 'end it only under `if __name__ == "__main__":`'
-            raise UsageError(f"{failure}: the file ends the process{line}", help) from problem
-        except Exception as problem:
-            raise _located_error(path, failure, problem) from problem
-        _file_modules[path] = module
-        if not any(isinstance(finder, _LoadedFiles) for finder in sys.meta_path):
-            sys.meta_path.insert(0, _LoadedFiles())
-    return _file_modules[path]
 
 
 class _LoadedFiles(_Loader):
@@ -550,28 +581,6 @@ class _LoadedFiles(_Loader):
 def _file_of(module: ModuleType) -> Path | None:
     file = getattr(module, "__file__", None)
     return real_path(Path(file)) if file else None
-
-
-def _located_error(path: Path, failure: str, problem: Exception) -> UsageError:
-    """The error for an exception of a plugin, at the line in the file, with help for misspelled names."""
-    help = ""
-    if isinstance(problem, AttributeError) and problem.name and isinstance(problem.obj, ModuleType):
-        help = nearest(problem.name, getattr(problem.obj, "__all__", dir(problem.obj)))
-    message = f"{failure}: {type(problem).__name__}: {problem}"
-    line = _innermost_line(path, problem)
-    if isinstance(problem, SyntaxError) and problem.filename == str(path):
-        line = problem.lineno or 0
-        message = f"{failure}: {type(problem).__name__}: {problem.msg}"
-    try:
-        source = Source(str(path), path.read_text(encoding="utf-8"))
-        text = source.text.splitlines()[line - 1] if line else ""
-    except (OSError, UnicodeDecodeError, IndexError):
-        text = ""
-    if not text:
-        return UsageError(message, help)
-    column = len(text) - len(text.lstrip()) + 1
-    diagnostic = DiagnosticError.at(FileLoc(str(path), line, column), message).within(source).diagnostic
-    return UsageError(render(diagnostic).rstrip("\n"), help, diagnostic)
 
 
 def _line_in(path: Path, problem: BaseException) -> str:

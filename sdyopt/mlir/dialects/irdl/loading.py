@@ -261,7 +261,7 @@ class DefinedOp(Op):
         pairs = [
             pair
             for kind, own in values.items()
-            for pair in _values_and_constraints(self, kind, parts.get(kind), own)
+            for pair in self._values_and_constraints(kind, parts.get(kind), own)
         ]
         attributes = parts.get(AttributesOp)
         if isinstance(attributes, AttributesOp):
@@ -270,9 +270,9 @@ class DefinedOp(Op):
                 value = self.attributes.get(name.value)
                 if value is None:
                     raise self.op_error(f'attribute "{name.value}" is expected but not provided')
-                _raise_if(self, variables.problem(value, variable))
+                self._raise_if(variables.problem(value, variable))
         for operand, variable in pairs:
-            _raise_if(self, variables.problem(TypeAttr(operand.type), variable))
+            self._raise_if(variables.problem(TypeAttr(operand.type), variable))
         self._check_regions(parts.get(RegionsOp), variables)
 
     def _check_regions(self, part: Op | None, variables: Variables) -> None:
@@ -296,81 +296,82 @@ class DefinedOp(Op):
                     f"expected region {index} to have {len(constraint.args)} arguments but got "
                     f"{len(arguments)}"
                 )
-                raise _region_error(self, arguments[0].location if arguments else self.location, message)
+                raise self._region_error(arguments[0].location if arguments else self.location, message)
             for argument, variable in zip(arguments, constraint.args, strict=True):
                 problem = variables.problem(TypeAttr(argument.type), variable)
                 if problem is not None:
-                    raise _region_error(self, argument.location, problem)
+                    raise self._region_error(argument.location, problem)
         count = constraint.number_of_blocks
         if count is not None and len(region.blocks) != count:
             raise self.error(f"expected region {index} to have {count} block(s) but got {len(region.blocks)}")
 
+    def _region_error(self, location: Location, message: str) -> DiagnosticError:
+        error = DiagnosticError.at(location, message)
+        return error if location is self.location else error.note("see the operation", self.location)
 
-def _region_error(op: Op, location: Location, message: str) -> DiagnosticError:
-    error = DiagnosticError.at(location, message)
-    return error if location is op.location else error.note("see the operation", op.location)
+    def _raise_if(self, problem: str | None) -> None:
+        if problem is not None:
+            raise self.error(problem)
 
+    def _values_and_constraints(
+        self, kind: type[OperandsOp | ResultsOp], part: Op | None, values: Sequence[Value]
+    ) -> Iterator[tuple[Value, Value]]:
+        """The operands or results, with their constraints. Raises unless there is the right number."""
+        variables = part.args if isinstance(part, OperandsOp | ResultsOp) else []
+        attribute = part.signature.attributes.get("variadicity") if part is not None else None
+        kinds = attribute.kinds if isinstance(attribute, Variadicities) else ()
+        position = 0
+        for variable, size in zip(variables, self._group_sizes(kind, kinds, len(values)), strict=True):
+            for value in values[position : position + size]:
+                yield value, variable
+            position += size
 
-def _raise_if(op: Op, problem: str | None) -> None:
-    if problem is not None:
-        raise op.error(problem)
+    def _group_sizes(self, kind: type[OperandsOp | ResultsOp], kinds: Sequence[str], count: int) -> list[int]:
+        others = [index for index, word in enumerate(kinds) if word != SINGLE]
+        singles = len(kinds) - len(others)
+        if not others:
+            if count != singles:
+                raise self.error(f"op expects exactly {singles} {kind.plural}, but got {count}")
+            return [1] * singles
+        if len(others) > 1:
+            return self._segment_sizes(kind, kinds, count)
+        if count < singles:
+            raise self.error(f"op expects at least {singles} {kind.plural}, but got {count}")
+        if kinds[others[0]] == OPTIONAL and count > singles + 1:
+            raise self.error(f"op expects at most {singles + 1} {kind.plural}, but got {count}")
+        return [1 if word == SINGLE else count - singles for word in kinds]
 
-
-def _values_and_constraints(
-    op: Op, kind: type[OperandsOp | ResultsOp], part: Op | None, values: Sequence[Value]
-) -> Iterator[tuple[Value, Value]]:
-    """The operands or results, with their constraints. Raises unless there is the right number."""
-    variables = part.args if isinstance(part, OperandsOp | ResultsOp) else []
-    attribute = part.signature.attributes.get("variadicity") if part is not None else None
-    kinds = attribute.kinds if isinstance(attribute, Variadicities) else ()
-    position = 0
-    for variable, size in zip(variables, _group_sizes(op, kind, kinds, len(values)), strict=True):
-        for value in values[position : position + size]:
-            yield value, variable
-        position += size
-
-
-def _group_sizes(op: Op, kind: type[OperandsOp | ResultsOp], kinds: Sequence[str], count: int) -> list[int]:
-    others = [index for index, word in enumerate(kinds) if word != SINGLE]
-    singles = len(kinds) - len(others)
-    if not others:
-        if count != singles:
-            raise op.error(f"op expects exactly {singles} {kind.plural}, but got {count}")
-        return [1] * singles
-    if len(others) > 1:
-        return _segment_sizes(op, kind, kinds, count)
-    if count < singles:
-        raise op.error(f"op expects at least {singles} {kind.plural}, but got {count}")
-    if kinds[others[0]] == OPTIONAL and count > singles + 1:
-        raise op.error(f"op expects at most {singles + 1} {kind.plural}, but got {count}")
-    return [1 if word == SINGLE else count - singles for word in kinds]
-
-
-def _segment_sizes(op: Op, kind: type[OperandsOp | ResultsOp], kinds: Sequence[str], count: int) -> list[int]:
-    name = f"{kind.singular}SegmentSizes"
-    sizes = op.attributes.get(name)
-    if sizes is None:
-        raise op.error(f"'{name}' attribute is expected but not provided")
-    if not isinstance(sizes, DenseArray) or sizes.element is not I32:
-        raise op.error(f"'{name}' attribute is expected to be a dense i32 array")
-    if len(sizes.values) != len(kinds):
-        raise op.error(
-            f"'{name}' attribute for specifying {kind.singular} segments must have {len(kinds)} elements, "
-            f"but got {len(sizes.values)}"
-        )
-    numbers = [int(size) for size in sizes.values]
-    for index, (number, word) in enumerate(zip(numbers, kinds, strict=True)):
-        if number < 0:
-            raise op.error(
-                f"'{name}' attribute for specifying {kind.singular} segments must have non-negative values"
+    def _segment_sizes(
+        self, kind: type[OperandsOp | ResultsOp], kinds: Sequence[str], count: int
+    ) -> list[int]:
+        name = f"{kind.singular}SegmentSizes"
+        sizes = self.attributes.get(name)
+        if sizes is None:
+            raise self.error(f"'{name}' attribute is expected but not provided")
+        if not isinstance(sizes, DenseArray) or sizes.element is not I32:
+            raise self.error(f"'{name}' attribute is expected to be a dense i32 array")
+        if len(sizes.values) != len(kinds):
+            raise self.error(
+                f"'{name}' attribute for specifying {kind.singular} segments must have {len(kinds)} "
+                "elements, "
+                f"but got {len(sizes.values)}"
             )
-        if word == SINGLE and number != 1:
-            raise op.error(f"element {index} in '{name}' attribute must be equal to 1")
-        if word == OPTIONAL and number > 1:
-            raise op.error(f"element {index} in '{name}' attribute must be equal to 0 or 1")
-    if sum(numbers) != count:
-        raise op.error(f"sum of elements in '{name}' attribute must be equal to the number of {kind.plural}")
-    return numbers
+        numbers = [int(size) for size in sizes.values]
+        for index, (number, word) in enumerate(zip(numbers, kinds, strict=True)):
+            if number < 0:
+                raise self.error(
+                    f"'{name}' attribute for specifying {kind.singular} segments must have "
+                    "non-negative values"
+                )
+            if word == SINGLE and number != 1:
+                raise self.error(f"element {index} in '{name}' attribute must be equal to 1")
+            if word == OPTIONAL and number > 1:
+                raise self.error(f"element {index} in '{name}' attribute must be equal to 0 or 1")
+        if sum(numbers) != count:
+            raise self.error(
+                f"sum of elements in '{name}' attribute must be equal to the number of {kind.plural}"
+            )
+        return numbers
 
 
 _UNKNOWN_TYPE = ErrorKind("expected dynamic type")
