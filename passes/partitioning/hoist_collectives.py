@@ -55,33 +55,32 @@ class HoistCollectives(Pass):
         rewriter = Rewriter()
         for op in list(module.walk_post_order()):
             if isinstance(op, WhileOp):
-                _hoist(op, self.memory_growth, rewriter)
+                self._hoist(op, rewriter)
         return rewriter.changed
 
-
-def _hoist(loop: WhileOp, growth: int, rewriter: Rewriter) -> None:
-    body = loop.body.blocks[0]
-    if not any(isinstance(op, STABLEHLO_COLLECTIVES) for op in body.ops):
-        return
-    invariants = _Invariants(loop, body)
-    hoisted: dict[Op, None] = {}
-    memory: _Memory | None = None
-    for op in body.ops:
-        if not isinstance(op, STABLEHLO_COLLECTIVES):
-            continue
-        needed = invariants.ops_of(op)
-        if needed is None:
-            continue
-        memory = memory or _Memory(loop, body)
-        more = {**hoisted, **dict.fromkeys(needed)}
-        if memory.peak(more) * 100 <= memory.peak({}) * (100 + growth):
-            hoisted = more
-    for op in [op for op in body.ops if op in hoisted]:
-        for use in op.operand_uses:
-            value = use.value
-            if isinstance(value, BlockArgument) and value.block is body:
-                rewriter.set_operand(use, loop.operands[value.index])
-        rewriter.move(op, before=loop)
+    def _hoist(self, loop: WhileOp, rewriter: Rewriter) -> None:
+        body = loop.body.blocks[0]
+        if not any(isinstance(op, STABLEHLO_COLLECTIVES) for op in body.ops):
+            return
+        invariants = _Invariants(loop, body)
+        hoisted: dict[Op, None] = {}
+        memory: _Memory | None = None
+        for op in body.ops:
+            if not isinstance(op, STABLEHLO_COLLECTIVES):
+                continue
+            needed = invariants.ops_of(op)
+            if needed is None:
+                continue
+            memory = memory or _Memory(loop, body)
+            more = {**hoisted, **dict.fromkeys(needed)}
+            if memory.peak(more) * 100 <= memory.peak({}) * (100 + self.memory_growth):
+                hoisted = more
+        for op in [op for op in body.ops if op in hoisted]:
+            for use in op.operand_uses:
+                value = use.value
+                if isinstance(value, BlockArgument) and value.block is body:
+                    rewriter.set_operand(use, loop.operands[value.index])
+            rewriter.move(op, before=loop)
 
 
 class _Invariants:

@@ -126,7 +126,7 @@ class ReshardPlanner:
         `full` plans as with `enable-full-version`; otherwise a plan covers unreduced results and dots only.
         Raises `IncompatibleReductionError`.
         """
-        mesh_or_ref = _most_used_mesh(op.shardings, self._mesh_of)
+        mesh_or_ref = self._most_used_mesh(op.shardings)
         mesh = None if mesh_or_ref is None else self._mesh_of(mesh_or_ref)
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
             return None
@@ -189,6 +189,23 @@ class ReshardPlanner:
         other = self._mesh_of(sharding.mesh_or_ref)
         return other is not None and other.device_ids != mesh.device_ids
 
+    def _most_used_mesh(self, shardings: Sequence[TensorSharding | None]) -> MeshOrRef | None:
+        """The mesh of the largest number of shardings that are not fully replicated.
+
+        The common mesh if all are fully replicated; in a tie, the mesh that reaches the number first. None if
+        meshes are incompatible or no value has a sharding.
+        """
+        best, most = _compatible_mesh(shardings, self._mesh_of), 0
+        if best is None:
+            return None
+        counts: Counter[MeshOrRef] = Counter()
+        for sharding in shardings:
+            if sharding is not None and not sharding.is_fully_replicated:
+                counts[sharding.mesh_or_ref] += 1
+                if counts[sharding.mesh_or_ref] > most:
+                    best, most = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
+        return best
+
 
 def _without_clash(sharding: TensorSharding, mesh: Mesh) -> TensorSharding:
     """A new sharding, without unreduced axes that shard a dimension, too."""
@@ -238,24 +255,6 @@ def _num_elements(type: Type) -> int:
 
 
 # --- Meshes ---------------------------------------------------------------------------------------
-
-
-def _most_used_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:
-    """The mesh of the largest number of shardings that are not fully replicated.
-
-    The common mesh if all are fully replicated; in a tie, the mesh that reaches the number first. None if
-    meshes are incompatible or no value has a sharding.
-    """
-    best, most = _compatible_mesh(shardings, mesh_of), 0
-    if best is None:
-        return None
-    counts: Counter[MeshOrRef] = Counter()
-    for sharding in shardings:
-        if sharding is not None and not sharding.is_fully_replicated:
-            counts[sharding.mesh_or_ref] += 1
-            if counts[sharding.mesh_or_ref] > most:
-                best, most = sharding.mesh_or_ref, counts[sharding.mesh_or_ref]
-    return best
 
 
 def _compatible_mesh(shardings: Sequence[TensorSharding | None], mesh_of: MeshLookup) -> MeshOrRef | None:

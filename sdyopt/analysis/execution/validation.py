@@ -228,7 +228,7 @@ class _Function:
             "arguments": arguments,
             "results": results,
             "seeds": self._options.seeds,
-            "largest": _largest_dimension(self._before),
+            "largest": self._largest_dimension(),
             "is_coarse": is_coarse,
         }
 
@@ -268,6 +268,16 @@ class _Function:
             size = f"{total / 2**30:.1f} GiB" if total < 1 << 60 else "too many bytes"
             raise NotValidated(f"its inputs and outputs have {size}; the limit is {limit} GiB")
 
+    def _largest_dimension(self) -> int:
+        sizes = (
+            size
+            for op in self._before.walk()
+            for type in (*op.operand_types, *op.result_types)
+            if isinstance(type, RankedTensor)
+            for size in type.shape
+        )
+        return min(max(sizes, default=1) + 1, _MAX_INTEGER)
+
 
 def _bytes(type: Type) -> int:
     assert isinstance(type, RankedTensor)
@@ -285,17 +295,6 @@ def _device_count(module: ModuleOp) -> int:
                 mesh = known.mesh(sharding) if isinstance(sharding, TensorSharding) else None
                 meshes += [] if mesh is None else [mesh]
     return max([1, *(mesh.total_size for mesh in meshes)])
-
-
-def _largest_dimension(module: ModuleOp) -> int:
-    sizes = (
-        size
-        for op in module.walk()
-        for type in (*op.operand_types, *op.result_types)
-        if isinstance(type, RankedTensor)
-        for size in type.shape
-    )
-    return min(max(sizes, default=1) + 1, _MAX_INTEGER)
 
 
 # Placements: which slice of an input or result each device has.

@@ -53,7 +53,7 @@ class Replacement:
         if mode is not None and not stat.S_ISREG(mode):
             return
         self._target = real_path(path)
-        self._descriptor = _unnamed_file(self._target.parent)
+        self._descriptor = self._unnamed_file()
         if self._descriptor is None:
             draft = self._draft_path()
             self._descriptor = os.open(draft, _NEW, 0o666)
@@ -109,14 +109,13 @@ class Replacement:
     def _open(self) -> BinaryIO:
         return self._target.open("wb") if self._descriptor is None else os.fdopen(self._descriptor, "wb")
 
-
-def _unnamed_file(folder: Path) -> int | None:
-    """The descriptor of a new file without a name; None if the system or the file system has none."""
-    if _UNNAMED is None or not os.path.isdir(_DESCRIPTORS):  # noqa: PTH112
+    def _unnamed_file(self) -> int | None:
+        """The descriptor of a new file without a name; None if the system or the file system has none."""
+        if _UNNAMED is None or not os.path.isdir(_DESCRIPTORS):  # noqa: PTH112
+            return None
+        with suppress(OSError):
+            return os.open(self._target.parent, _UNNAMED, 0o666)
         return None
-    with suppress(OSError):
-        return os.open(folder, _UNNAMED, 0o666)
-    return None
 
 
 _DESCRIPTORS = "/proc/self/fd"

@@ -329,29 +329,35 @@ class CallOp(Op):
         if not isinstance(function, FuncOp):
             raise self.op_error(no_function(self.callee))
         type = function.function_type
-        _check_operands(self, type.inputs, self.signature.operand_types)
-        _check_results(self, type.results, self.signature.result_types)
+        self._check_operands(type.inputs)
+        self._check_results(type.results)
 
-
-def _check_operands(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
-    if len(expected) != len(got):
-        raise op.op_error(_WRONG_COUNT(word="operands", counts=_counts(expected, got)))
-    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
-        if expected_type is not type:
-            wanted, got_text = plain_type(expected_type), plain_type(type)
-            raise op.op_error(_OPERAND_TYPE(wanted=wanted, got=got_text, number=index))
-
-
-def _check_results(op: Op, expected: Sequence[Type], got: Sequence[Type]) -> None:
-    if len(expected) != len(got):
-        raise op.op_error(_WRONG_COUNT(word="results", counts=_counts(expected, got)))
-    for index, (expected_type, type) in enumerate(zip(expected, got, strict=True)):
-        if expected_type is not type:
-            raise (
-                op.op_error(f"result type mismatch at index {index}")
-                .note(f"      op result types: {_quoted_list(got)}")
-                .note(f"function result types: {_quoted_list(expected)}")
+    def _check_operands(self, expected: Sequence[Type]) -> None:
+        if len(expected) != len(self.signature.operand_types):
+            raise self.op_error(
+                _WRONG_COUNT(word="operands", counts=_counts(expected, self.signature.operand_types))
             )
+        for index, (expected_type, type) in enumerate(
+            zip(expected, self.signature.operand_types, strict=True)
+        ):
+            if expected_type is not type:
+                wanted, got_text = plain_type(expected_type), plain_type(type)
+                raise self.op_error(_OPERAND_TYPE(wanted=wanted, got=got_text, number=index))
+
+    def _check_results(self, expected: Sequence[Type]) -> None:
+        if len(expected) != len(self.signature.result_types):
+            raise self.op_error(
+                _WRONG_COUNT(word="results", counts=_counts(expected, self.signature.result_types))
+            )
+        for index, (expected_type, type) in enumerate(
+            zip(expected, self.signature.result_types, strict=True)
+        ):
+            if expected_type is not type:
+                raise (
+                    self.op_error(f"result type mismatch at index {index}")
+                    .note(f"      op result types: {_quoted_list(self.signature.result_types)}")
+                    .note(f"function result types: {_quoted_list(expected)}")
+                )
 
 
 def _counts(expected: Sequence[Type], got: Sequence[Type]) -> str:

@@ -144,7 +144,7 @@ class DiagnosticExplainer:
 
     def _token_range(self, offset: int) -> FileRange | None:
         """The range of the token at an offset, or of a single character."""
-        token = _token_at(self._source.text, offset)
+        token = self._token_at(offset)
         is_underlined = token is not None and token.text not in _NOT_UNDERLINED
         return self._range(offset, token.end if token is not None and is_underlined else offset + 1)
 
@@ -172,14 +172,13 @@ class DiagnosticExplainer:
     def _op_offsets(self) -> OpOffsets:
         return OpOffsets(self._source, self._dialects, self._options)
 
-
-def _token_at(text: str, offset: int) -> Token | None:
-    """The token that starts at an offset; None if there is none."""
-    try:
-        token = next_token(text, offset, len(text), frozenset())
-    except LexError:
-        return None
-    return token if token.start == offset and token.end > offset else None
+    def _token_at(self, offset: int) -> Token | None:
+        """The token that starts at an offset; None if there is none."""
+        try:
+            token = next_token(self._source.text, offset, len(self._source.text), frozenset())
+        except LexError:
+            return None
+        return token if token.start == offset and token.end > offset else None
 
 
 def _is_on_line(text: str, offset: int, op: Op) -> bool:

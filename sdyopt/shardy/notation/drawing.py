@@ -196,7 +196,7 @@ class _ShardTable:
         for titles in (heads, [head.replace(":", ":\n") for head in heads]):
             grid = _grid_of(titles, body)
             if _console(2 * self.width).measure(grid).maximum <= self.width:
-                return [*_rendered(grid, self.width), self._hidden(shown * columns)]
+                return [*self._rendered(grid), self._hidden(shown * columns)]
         return []
 
     def table(self) -> Iterator[str]:
@@ -224,6 +224,12 @@ class _ShardTable:
     def _sample(self, dims: list[int], room: int, count: int) -> Iterator[list[str]]:
         """The first rows and the last one, whose cells determine column widths."""
         return (self._cells(dims, room, shard) for shard in {*range(min(count, MAX_MEASURED)), count - 1})
+
+    def _rendered(self, table: Table) -> Iterator[str]:
+        console = _console(self.width)
+        console.print(table)
+        assert isinstance(console.file, StringIO)
+        return (line.rstrip() + "\n" for line in console.file.getvalue().splitlines())
 
 
 # --- Grid -----------------------------------------------------------------------------------------
@@ -268,13 +274,6 @@ def _console(width: int) -> Console:
         emoji=False,
         markup=False,
     )
-
-
-def _rendered(table: Table, width: int) -> Iterator[str]:
-    console = _console(width)
-    console.print(table)
-    assert isinstance(console.file, StringIO)
-    return (line.rstrip() + "\n" for line in console.file.getvalue().splitlines())
 
 
 # The devices of a larger group are not listed one by one.

@@ -149,19 +149,20 @@ class LocalReproducer(CrashReproducer):
         pipeline = Pipeline(op.signature.name, [pass_])
         for ancestor in op.ancestors():
             pipeline = Pipeline(ancestor.signature.name, [pipeline])
-        return self._print(_with_copy(self._root, op, before), pipeline)
+        return self._print(self._with_copy(op, before), pipeline)
 
-
-def _with_copy(root: Op, op: Op, before: Op) -> Op:
-    """A copy of the program `root` with `before` in place of `op`."""
-    if op is root:
-        return before
-    rewriter = Rewriter()
-    copy = rewriter.clone(root)
-    [replaced] = [twin for original, twin in zip(root.walk(), copy.walk(), strict=True) if original is op]
-    rewriter.insert(before, before=replaced)
-    rewriter.replace(replaced, before.results)
-    return copy
+    def _with_copy(self, op: Op, before: Op) -> Op:
+        """A copy of the program `root` with `before` in place of `op`."""
+        if op is self._root:
+            return before
+        rewriter = Rewriter()
+        copy = rewriter.clone(self._root)
+        [replaced] = [
+            twin for original, twin in zip(self._root.walk(), copy.walk(), strict=True) if original is op
+        ]
+        rewriter.insert(before, before=replaced)
+        rewriter.replace(replaced, before.results)
+        return copy
 
 
 def _symbol(op: Op) -> str:

@@ -133,21 +133,20 @@ class CompositeOp(Op):
         if function is None or FUNCTION not in function.traits:  # composite_c2
             raise _error(self, no_function(self.decomposition))
         type = FUNCTION_TYPE_ATTR.value(function.signature.attributes["function_type"])
-        _check_types(self, "operand", self.signature.operand_types, type.inputs)  # composite_c3
-        _check_types(self, "result", self.signature.result_types, type.results)  # composite_c4
+        self._check_types("operand", self.signature.operand_types, type.inputs)  # composite_c3
+        self._check_types("result", self.signature.result_types, type.results)  # composite_c4
+
+    def _check_types(self, what: str, types: Sequence[Type], expected_types: Sequence[Type]) -> None:
+        if len(types) != len(expected_types):
+            raise _error(self, f"has {len(types)} {what}(s), but decomposition has {len(expected_types)}")
+        for index, (type, expected) in enumerate(zip(types, expected_types, strict=True)):
+            if type is not expected:
+                raise _error(
+                    self,
+                    f"{what} at index {index} has type {quoted(type)}, but decomposition has type "
+                    f"{quoted(expected)}",
+                )
 
 
 def _error(op: Op, message: str) -> DiagnosticError:
     return DiagnosticError.at(op.location, message)
-
-
-def _check_types(op: Op, what: str, types: Sequence[Type], expected_types: Sequence[Type]) -> None:
-    if len(types) != len(expected_types):
-        raise _error(op, f"has {len(types)} {what}(s), but decomposition has {len(expected_types)}")
-    for index, (type, expected) in enumerate(zip(types, expected_types, strict=True)):
-        if type is not expected:
-            raise _error(
-                op,
-                f"{what} at index {index} has type {quoted(type)}, but decomposition has type "
-                f"{quoted(expected)}",
-            )
