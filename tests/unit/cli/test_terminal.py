@@ -12,7 +12,7 @@ import pytest
 
 from sdyopt.base.diagnostics.render import DEFAULT_COLUMNS
 from sdyopt.tools.cli import main, request
-from sdyopt.tools.cli.request import TERMINAL_OP_LINES
+from sdyopt.tools.driver.job import TERMINAL_OP_LINES
 
 
 @pytest.fixture
