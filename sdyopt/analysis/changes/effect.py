@@ -125,6 +125,13 @@ class Effect(NamedTuple):
         return not after.conflicts and after.of_results <= before.of_results and after.sliced <= before.sliced
 
     @property
+    def adds_no_reshards(self) -> bool:
+        """Whether no activation is resharded that was not before, and no more of results and for products."""
+        before, after = self.before, self.after
+        is_new = Counter(after.reshards) - Counter(before.reshards)
+        return not is_new and after.of_results <= before.of_results and after.sliced <= before.sliced
+
+    @property
     def wire_bytes_at_most(self) -> Fraction | None:
         """The bytes that a device sends if whole tensors of new reshards are moved; None if none are new.
 
@@ -158,7 +165,7 @@ class Effect(NamedTuple):
         `is_indexed`: the change is of what a gather or scatter takes or gives, which XLA does in other ways.
         """
         saved, sent = self.saved(Measure.WIRE), self.before.wire_bytes
-        if saved <= NOISE * sent or (self.is_conflict_free and not is_indexed):
+        if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed):
             return True
         return saved >= (_LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
 
