@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.error_kind import ErrorKind, about
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
@@ -217,11 +216,11 @@ def rule_problem(rule: OpShardingRule, operands: Sequence[Type], results: Sequen
 # --- Mappings -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _RuleVerifier:
     """The checks of a sharding rule."""
 
-    rule: OpShardingRule
+    def __init__(self, rule: OpShardingRule) -> None:
+        self.rule = rule
 
     def mappings_problem(
         self, mappings: Sequence[TensorMapping], types: Sequence[Type], word: str, factors: set[int]

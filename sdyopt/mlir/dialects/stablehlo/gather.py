@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import DimensionNumbers
@@ -129,14 +128,16 @@ def dynamic_gather_types(signature: OpSignature, sizes: Sequence[int] | None) ->
 # --- Checks ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class _GatherTypes:
     """The dimension numbers and operand types of a gather, which are checked against each other."""
 
-    signature: OpSignature
-    dims: GatherDimensions
-    operand: RankedTensor
-    indices: RankedTensor
+    def __init__(
+        self, signature: OpSignature, dims: GatherDimensions, operand: RankedTensor, indices: RankedTensor
+    ) -> None:
+        self.signature = signature
+        self.dims = dims
+        self.operand = operand
+        self.indices = indices
 
     def check_gather(self, size_count: int) -> None:
         """Checks the dimension numbers against the operands and the number of slice sizes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     I64_ELEMENTS,
     Dimensions,
@@ -94,13 +93,13 @@ def accumulator_types(inputs: Sequence[RankedTensor], region: Region) -> list[Ty
     ]
 
 
-@dataclass(frozen=True)
 class _ScatterTypes:
     """The dimension numbers and index shape of a scatter, which inputs and updates are checked against."""
 
-    signature: OpSignature
-    dims: ScatterDimensions
-    indices_shape: Dimensions
+    def __init__(self, signature: OpSignature, dims: ScatterDimensions, indices_shape: Dimensions) -> None:
+        self.signature = signature
+        self.dims = dims
+        self.indices_shape = indices_shape
 
     def check_update_rank(self, update: RankedTensor) -> None:
         expected = len(self.indices_shape) - 1 + len(self.dims.update_window_dims)
