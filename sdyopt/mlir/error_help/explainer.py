@@ -98,9 +98,10 @@ class DiagnosticExplainer:
         return self._token_range(offset) if span is None else self._range(*statement.offsets(span))
 
     def _is_last_word(self, offset: int) -> bool:
-        """Whether at most a word is at an offset, and nothing after it, in a text that has more."""
+        """Whether at most a word is at an offset, and nothing after it, in a text that has much more."""
         rest = self._source.text[offset : offset + _MIN_CHARACTERS].split()
-        return offset > 0 and len(rest) < _TWO_WORDS and offset + _MIN_CHARACTERS >= len(self._source.text)
+        is_last = offset + _MIN_CHARACTERS >= len(self._source.text)
+        return offset > _MIN_CHARACTERS and len(rest) < _TWO_WORDS and is_last
 
     def _statement(self, offset: int) -> Statement:
         """The statement at an offset, or only its start if much of the source was read before."""
