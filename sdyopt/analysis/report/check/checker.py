@@ -261,7 +261,7 @@ def _place_of(trial: Trial, places: Sequence[CostlyPlace], search: Search) -> Co
 
 
 def _is_ample(check: CheckResult, trial: Trial) -> bool:
-    """Whether a device has so much memory that none is to be saved by a change that sends more, or may do so."""
+    """Whether a device has so much memory that none is to be saved by what sends more, or may do so."""
     effect = trial.effect
     if check.device_memory is None or (effect.saved(Measure.WIRE) >= 0 and effect.holds):
         return False
