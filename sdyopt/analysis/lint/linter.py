@@ -131,7 +131,8 @@ class Linter:
             return rank, trial.effect.is_worse, -trial.effect.saved(measure), placed.lines
 
         for placed, trial, measure in sorted(saving, key=order):
-            saved = trial.effect.saved(measure)
+            # A change that is worth it for its time may save nothing of what a rule counts.
+            saved = max(trial.effect.saved(measure), 0)
             finding = replace(placed.finding, cost=saved)
             help = help_text(search.names.worded(trial, search.trials), search.names)
             yield placed._replace(finding=finding, diagnostic=replace(placed.diagnostic, help=help))
