@@ -1,13 +1,15 @@
 """Reports an unexpected exception: the exception, the frame and the pass, and where to report the bug.
 
 Imported on use. If frames of the stack are in plugins, the report names the innermost of these frames and its
-plugin; otherwise it names the innermost frame of all, and sdy-opt.
+plugin; otherwise it names the innermost frame of all, and sdy-opt. If that is about operations of a plugin,
+such as one that gave a value of a wrong type, either may be wrong, and both are named.
 """
 
 from __future__ import annotations
 
+import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib.metadata import Distribution, entry_points
 from types import FrameType, TracebackType
 
@@ -18,6 +20,7 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc, resolve_file_location
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.registry.discovery import DIALECT_GROUP, FILE_MODULE, PASS_GROUP
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_of_plugin
 
@@ -30,13 +33,15 @@ _TRACKERS = ("issues", "bug tracker", "tracker", "bugs", "issue tracker", "homep
 class _Frame:
     """The stack frame that a report names, and the plugin that it is in; None for sdy-opt.
 
-    A plugin that is a file has no package: it is its name.
+    A plugin that is a file has no package: it is its name. `suspect` is the name of a plugin whose operations
+    a frame of sdy-opt is about; empty if there is none.
     """
 
     file: str
     line: int
     function: str
     plugin: Distribution | str | None
+    suspect: str = ""
 
     @classmethod
     def of(cls, error: Exception) -> _Frame:
@@ -50,7 +55,7 @@ class _Frame:
             if plugin is not None:
                 return cls(frame.f_code.co_filename, line, frame.f_code.co_name, plugin)
         frame, line = frames[-1]
-        return cls(frame.f_code.co_filename, line, frame.f_code.co_name, None)
+        return cls(frame.f_code.co_filename, line, frame.f_code.co_name, None, _suspect(frames, plugins))
 
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
@@ -65,14 +70,16 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
     return Diagnostic(
-        Severity.ERROR, UnknownLoc(), message, help=_help(frame.plugin, shows_stack), id=INTERNAL_ERROR
+        Severity.ERROR, UnknownLoc(), message, help=_help(frame, shows_stack), id=INTERNAL_ERROR
     )
 
 
-def _help(plugin: Distribution | str | None, shows_stack: bool) -> str:
+def _help(frame: _Frame, shows_stack: bool) -> str:
     """The address for a report of the bug, and what to send."""
-    if isinstance(plugin, str):
-        return f"this is a bug in the plugin {plugin}" + (
+    plugin = frame.plugin
+    if frame.suspect or isinstance(plugin, str):
+        where = f"{frame.suspect} or in sdy-opt {__version__}" if frame.suspect else plugin
+        return f"this is a bug in the plugin {where}" + (
             "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints the stack trace"
         )
     package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
@@ -94,6 +101,30 @@ def _address(plugin: Distribution) -> str | None:
     links = [urls[label] for label in _TRACKERS if label in urls]
     others = [text for key in ("Home-page", "Author-email") for text in plugin.metadata.get_all(key) or ()]
     return next((str(text) for text in (*links, *others) if text), None)
+
+
+def _suspect(frames: list[tuple[FrameType, int]], plugins: Mapping[str, Distribution]) -> str:
+    """The plugin of the operations that the innermost frame with operations, or their classes, is about."""
+    for frame, _ in reversed(frames):
+        classes = [op_class for value in frame.f_locals.values() for op_class in _op_classes(value)]
+        for module in [op_class.__module__ for op_class in classes]:
+            plugin = plugins.get(module.partition(".")[0])
+            if plugin is not None or module.startswith(FILE_MODULE):
+                file = getattr(sys.modules.get(module), "__file__", None)
+                return plugin.name if plugin is not None else str(file or module)
+        if classes:
+            break
+    return ""
+
+
+def _op_classes(value: object) -> Iterator[type[Op]]:
+    """The class of an operation, of that with a value, or that itself."""
+    if isinstance(value, Value):
+        value = value.owner
+    if isinstance(value, Op):
+        yield type(value)
+    elif isinstance(value, type) and issubclass(value, Op):
+        yield value
 
 
 def _operation(error: Exception, plugin: Distribution | str | None) -> Iterator[str]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from sdyopt import __version__
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.tools.cli.crash import crash_diagnostic
 from tests.unit.mistakes import PLUGIN
 
@@ -76,6 +78,26 @@ def test_a_plugin_that_is_a_file_is_named(tmp_path: Path) -> None:
         exec(code, {"__name__": "sdyopt_plugin_0_my_pass"})
     help = crash_diagnostic(caught.value, shows_stack=False).help
     assert help.startswith(f"this is a bug in the plugin {path}; --mlir-print-stack")
+
+
+def test_a_plugin_is_named_beside_sdy_opt_if_the_innermost_operation_is_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    module = ModuleType("sdyopt_plugin_0_typo")
+    module.__file__ = "typo.py"
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    of_plugin = type("A", (Op,), {"__module__": module.__name__})
+
+    def read(op_class: type[Op]) -> None:
+        raise TypeError(op_class.__name__)
+
+    for op_class, bug in [
+        (of_plugin, f"the plugin typo.py or in sdy-opt {__version__}; --mlir-print-stack"),
+        (Op, f"sdy-opt {__version__}; report it"),
+    ]:
+        with pytest.raises(TypeError) as caught:
+            read(op_class)
+        assert crash_diagnostic(caught.value, False).help.startswith(f"this is a bug in {bug}")
 
 
 HOOKS = """from sdyopt import plugin
