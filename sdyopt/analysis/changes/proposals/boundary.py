@@ -33,7 +33,7 @@ def state(program: ProposedOn) -> Iterator[Change]:
     """
     groups: list[list[Place]] = []
     of_tail: dict[object, list[Place]] = {}
-    named = []
+    named, returned = [], set[Subject]()
     for role in program.roles:
         for value_class in role.classes if role.is_input else ():
             arguments = (place.subject for place in value_class.arguments)
@@ -48,12 +48,15 @@ def state(program: ProposedOn) -> Iterator[Change]:
             groups.append(same)
             of_tail.update(dict.fromkeys(tails[1:2] or tails, same))
         same += value_class.places
+        returned |= {value_class.places[0].subject} if value_class.results else set()
     edits, parameters = [], set[Subject]()
     for same in groups:
         axes = [place.axes for place in same if place.axes is not None]
         most = max(axes, key=lambda axis: _sharded_size(program, axis), default=None)
         # Only what is sharded otherwise and less: the parameter has the annotation that was thought of.
-        if most is not None and len(set(axes)) > 1 and program.mesh.fits(most, same[0].shape):
+        # What is not returned, such as a batch, is neither a parameter nor a state.
+        is_state = any(place.subject in returned for place in same)
+        if most is not None and is_state and len(set(axes)) > 1 and program.mesh.fits(most, same[0].shape):
             sharding = program.mesh.sharding(most)
             others = (place.subject for place in same if place.axes not in (None, most))
             edits += [AnnotationEdit(subject, sharding, program.mesh.mesh) for subject in others]
