@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
+from types import ModuleType
 
 import passes
 import sdyopt.mlir
@@ -107,13 +107,21 @@ def page() -> str:
 def _declared() -> Iterator[str]:
     """A row for each declared error that has help."""
     packages = (sdyopt.mlir, sdyopt.shardy, passes)
-    names = [m.name for package in packages for m in walk_packages(package.__path__, f"{package.__name__}.")]
+    # A folder of passes has no __init__.py.
+    names = [name for package in packages for name in _modules(package)]
     values = [value for name in names for value in vars(import_module(name)).values()]
     kinds = {value.wording: value for value in values if isinstance(value, ErrorKind)}
     for wording, kind in sorted(kinds.items()):
         help = _cell(kind.help) or "a similar name, if there is one"
         if kind.help not in ("", "{help}") or kind.explain:
             yield f"| {_code(_cell(wording))} | {help} |"
+
+
+def _modules(package: ModuleType) -> Iterator[str]:
+    root = Path(package.__path__[0])
+    for path in sorted(root.rglob("*.py")):
+        if path.stem != "__init__":
+            yield ".".join([package.__name__, *path.relative_to(root).with_suffix("").parts])
 
 
 def _cell(template: str) -> str:
