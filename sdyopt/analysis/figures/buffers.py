@@ -18,9 +18,9 @@ from sdyopt.analysis.figures.fusion import (
     Fusion,
     is_elementwise_op,
     is_fusible,
-    is_read_by_products_only,
     is_view,
 )
+from sdyopt.analysis.figures.narrow_floats import is_for_products
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -164,6 +164,10 @@ class BlockBuffers:
         if end in self._fusion.logits:
             return self._bytes(end)
         size = min(size, self._bytes(end))
+        # It is written in the shape in which it is read.
+        while end.has_one_use and is_view(user := next(iter(end.users))) and len(user.results) == 1:
+            end = user.results[0]
+            size = min(size, self._bytes(end))
         return size // 2 if _is_narrowed(end) else size
 
     def _take_over(self, op: Op, result: Value, position: int) -> None:
@@ -245,7 +249,7 @@ def _is_narrowed(value: Value) -> bool:
         return False
     if isinstance(value.defining_op, CollectiveOp) and not value.has_one_use:
         return False
-    return is_read_by_products_only(value)
+    return is_for_products(value)
 
 
 def body_of(op: Op) -> Block | None:

@@ -5,7 +5,7 @@ The partitioner is the same for all devices. Which compiler does what is in the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import gcd, prod
 
@@ -13,52 +13,29 @@ from sdyopt.analysis.figures.compiled_transforms import of_transform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.loop_invariants import (
-    BODIES,
     RELAYOUTS,
     loop_around,
     only_user,
-    owner_of,
     sum_over_iterations,
 )
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
+from sdyopt.analysis.figures.narrow_floats import ALL_REDUCES, DEFAULT_WIDTH, SUMS, is_for_products
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import NamedTuple, replace
-from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import AbsOp, ConvertOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import MaxOp, MinOp
-from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
-from sdyopt.mlir.dialects.stablehlo.precision import Precision
-from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, applied_op
-from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
-from sdyopt.mlir.ir.attribute import ArrayAttr
+from sdyopt.mlir.dialects.stablehlo.reduction import ReduceWindowOp
+from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import TERMINATOR
 from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
-from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.mlir.ir.value import OpResult, Value
 
-_ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
-_SUMS = (*_ALL_REDUCES, ReduceScatterOp, stablehlo.ReduceScatterOp)
-_PRODUCTS = (DotGeneralOp, DotOp, ConvolutionOp)
-# What moves the elements of each operand, drops some or their signs; and of the first operand only.
-_MOVES_ALL = (
-    *(*RELAYOUTS, AbsOp, BroadcastInDimOp, ClampOp, ConcatenateOp, MaxOp, MinOp, PadOp, ReverseOp),
-    *(SliceOp, stablehlo.AllGatherOp, stablehlo.AllToAllOp, stablehlo.CollectivePermuteOp),
-)
-_MOVES_FIRST = (CollectiveOp, DynamicGatherOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp)
-# The bits of the floats that are sent to products of default precision.
-_DEFAULT_WIDTH = 16
 _BF16 = "sent as bf16, because only products of default precision or conversions use it"
 _RING = "a ring of permutes beside the product"
 # The least and largest number of devices that are a ring for a product. A scatter is along at least half of
@@ -136,7 +113,7 @@ def compiled(
 
 def _after_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """An all-reduce behind the loops in which its results are summed up."""
-    return _behind_loops(op, collective, program) if isinstance(op, _ALL_REDUCES) else None
+    return _behind_loops(op, collective, program) if isinstance(op, ALL_REDUCES) else None
 
 
 def _scatter_after_loops(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
@@ -189,13 +166,13 @@ def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collect
     if collective.wire_bytes is None or not collective.wire_bytes or len(op.results) != 1:
         return None
     element = element_of(op.results[0].type)
-    if not isinstance(element, FloatType) or element.width != 2 * _DEFAULT_WIDTH:
+    if not isinstance(element, FloatType) or element.width != 2 * DEFAULT_WIDTH:
         return None
-    if not _is_for_products(op.results[0]):
+    if not is_for_products(op.results[0]):
         return None
     # Sums are computed with 32 bits. Then an all-reduce sends what it has summed up as bf16.
-    if isinstance(op, _SUMS):
-        if not isinstance(op, _ALL_REDUCES):
+    if isinstance(op, SUMS):
+        if not isinstance(op, ALL_REDUCES):
             return None
         share = Fraction(3, 4)
     else:
@@ -219,7 +196,7 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
     element = element_of(op.results[0].type)
     if not isinstance(element, FloatType):
         return None
-    least = program.machine.ring * element.width // _DEFAULT_WIDTH
+    least = program.machine.ring * element.width // DEFAULT_WIDTH
     if isinstance(op, AllGatherOp):
         product = only_user(op.result)
         if size < _LEAST_RING or not isinstance(product, DotGeneralOp):
@@ -303,7 +280,7 @@ def _in_tiles(op: Op, collective: Collective, program: MachineProgram) -> Collec
         op.tensor.defining_op, ConvolutionOp
     )
     minor = len(shape) - (2 if is_swapped else 1)
-    tile = _BLOCK * max(1, 2 * _DEFAULT_WIDTH // element.width)
+    tile = _BLOCK * max(1, 2 * DEFAULT_WIDTH // element.width)
     if not tuple(op.reduce_scatter_axes)[minor].axes or shape[minor] % tile == 0:
         return None
     return replace(
@@ -440,70 +417,6 @@ def _summed(product: DotGeneralOp, scatter: CollectiveOp) -> int:
 
 def _shape(value: Value) -> tuple[int, ...]:
     return value.type.shape if isinstance(value.type, RankedTensor) else ()
-
-
-def _is_for_products(value: Value) -> bool:
-    """Whether only products of default precision or conversions use elements, wherever they are moved to."""
-    pending, visited = [value], {value}
-    is_used = False
-    while pending:
-        for use in pending.pop().uses:
-            user = use.owner
-            if (isinstance(user, _PRODUCTS) and _is_of_default_precision(user)) or _narrows(user):
-                is_used = True
-                continue
-            moved = _moved_to(use)
-            if moved is None:
-                return False
-            pending += [target for target in moved if target not in visited]
-            visited.update(moved)
-    return is_used
-
-
-def _moved_to(use: OpOperand) -> Sequence[Value] | None:
-    """The values with the elements of an operand or their absolutes; None if something else uses them."""
-    user, index = use.owner, use.index
-    if TERMINATOR in user.traits:
-        parent = user.parent_op
-        if parent is None or parent.data_flow is None or index >= len(parent.results):
-            return None
-        return [parent.results[index], *parent.data_flow.other_targets(parent, parent.results[index])]
-    if isinstance(user, BODIES):
-        return [user.regions[0].blocks[0].arguments[index]]
-    if isinstance(user, (WhileOp, OptimizationBarrierOp)):
-        assert user.data_flow is not None
-        return [user.results[index], *user.data_flow.other_targets(user, user.results[index])]
-    if isinstance(user, ReduceOp):
-        return user.results if len(user.results) == 1 and _selects(user) else None
-    if isinstance(user, DynamicUpdateSliceOp) and index == 1:
-        # An argument of the program stays as it is.
-        updated = user.operand_at(0)
-        while isinstance(owner_of(updated), BODIES) and isinstance(updated, BlockArgument):
-            updated = owner_of(updated).operand_at(updated.index)
-        return user.results if not isinstance(owner_of(updated), FuncOp) else None
-    if isinstance(user, SelectOp):
-        return user.results if index else None
-    is_moved = isinstance(user, _MOVES_ALL) or (isinstance(user, _MOVES_FIRST) and not index)
-    return user.results if is_moved and not isinstance(user, _SUMS) else None
-
-
-def _narrows(op: Op) -> bool:
-    """Whether an operation converts to floats of no more bits than products of default precision use."""
-    element = element_of(op.results[0].type) if isinstance(op, ConvertOp) else None
-    return isinstance(element, FloatType) and element.width <= _DEFAULT_WIDTH
-
-
-def _selects(reduction: ReduceOp) -> bool:
-    """Whether a reduction takes the largest or smallest element."""
-    return isinstance(applied_op(reduction), (MaxOp, MinOp))
-
-
-def _is_of_default_precision(product: Op) -> bool:
-    config = product.signature.attributes.get("precision_config")
-    if product.signature.attributes.get("algorithm") is not None:
-        return False
-    parts = config.elements if isinstance(config, ArrayAttr) else ()
-    return all(isinstance(part, Precision) and part.value == "DEFAULT" for part in parts)
 
 
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (

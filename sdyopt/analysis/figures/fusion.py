@@ -14,7 +14,7 @@ The exponentials of some softmaxes are written once, by the operation that sums 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
@@ -436,22 +436,3 @@ def _is_view(kind: type[Op]) -> bool:
 def is_view(op: Op) -> bool:
     """Whether the results of an operation are in the buffers of its operands."""
     return _is_view(type(op))
-
-
-def _after(user: Op, passed: tuple[type[Op], ...]) -> Op:
-    """The operation that reads a value in the end, after others of these classes with one use each."""
-    while isinstance(user, passed) and len(user.results) == 1 and user.results[0].has_one_use:
-        user = next(user.results[0].users)
-    return user
-
-
-def is_read_by_products_only(value: Value) -> bool:
-    """Whether only products of default precision use a value, as it is or transposed."""
-    users: Iterable[Op] = value.users
-    return value.has_uses and all(_is_default_product(_after(user, (*VIEWS, TransposeOp))) for user in users)
-
-
-def _is_default_product(op: Op) -> bool:
-    return isinstance(op, ConvolutionOp | DotGeneralOp | DotOp) and all(
-        enum.value == "DEFAULT" for enum in op.precision_config or ()
-    )

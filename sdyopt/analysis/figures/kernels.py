@@ -18,8 +18,9 @@ from sdyopt.analysis.figures.compiled_products import is_multiplied
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_constant
 from sdyopt.analysis.figures.figures import Kernels, KernelSize, ProductKernel
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.figures.fusion import FEW_UPDATES, is_read_by_products_only
+from sdyopt.analysis.figures.fusion import FEW_UPDATES
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
+from sdyopt.analysis.figures.narrow_floats import is_for_products
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
@@ -370,7 +371,7 @@ def _is_narrow(product: Op) -> bool:
             break
         value = user.results[0]
     # What only products read is written as they read it.
-    return is_read_by_products_only(value)
+    return is_for_products(value)
 
 
 def _vector_elements(product: Op, shapes: LocalShapes, compiler: str) -> int:

@@ -59,8 +59,10 @@ NO_DONORS: dict[int, int] = {}
 _ON_CHIP = 108 << 20
 # What is live during more products than this is copied to the device's memory and read there. If all fits
 # well, with a quarter to spare, some of it is: the square of the share of the on-chip memory that is taken.
+# Else what is larger than this is.
 _PRODUCTS = 1
 _SPARE = 4
+_LARGEST = 10 << 20
 # The percentage of bytes between temporaries, the median of 27 compiled blocks of models.
 _GAPS = 3
 
@@ -209,7 +211,7 @@ class LiveMemory:
         inner = nested[at]
         temporaries = [buffer for buffer in counted[len(held) :] if buffer.start <= at <= buffer.end]
         if chip is not None and on_chip[at]:
-            live, temporaries = temporaries, chip.others(temporaries, at)
+            live, temporaries = temporaries, chip.others(temporaries)
             inside = sum(buffer.bytes for buffer in live) - sum(buffer.bytes for buffer in temporaries)
             totals[at], on_chip[at] = totals[at] + on_chip[at] - inside, inside
         return Peak(
@@ -290,7 +292,9 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
 class _OnChip:
     """The temporaries of a block that are in on-chip memory, whose number of `bytes` is known by operation.
 
-    What an operation runs has its share first.
+    What an operation runs has its share first, then what is live during at most one product. If the memory is
+    crowded, small temporaries that are live for longer have what is left all the time, but not in a loop, nor
+    across one.
     """
 
     def __init__(
@@ -298,41 +302,43 @@ class _OnChip:
     ) -> None:
         products = (type(op) in PRODUCTS and peak is None for op, peak in zip(ops, nested, strict=True))
         self._products = list(accumulate(products, initial=0))
-        # What an operation runs takes as long as many products, also for its operands and results.
-        self._runs = list(accumulate((peak is not None for peak in nested), initial=0))
+        self._loops = list(accumulate((isinstance(op, WhileOp) for op in ops), initial=0))
+        self._is_in_loop = isinstance(ops[0].parent_op, WhileOp)
         most = max(_live_bytes(temporaries, len(ops)))
         self._is_crowded = _SPARE * most > (_SPARE - 1) * capacity
-        self._share_left = 1 - (most / capacity) ** 2
-        parts = [
-            replace(temporary, bytes=self._part(temporary))
-            for temporary in temporaries
-            if temporary.bytes <= capacity
-        ]
-        self.bytes = [
-            min(live, capacity - (0 if peak is None else peak.on_chip))
-            for live, peak in zip(_live_bytes(parts, len(ops)), nested, strict=True)
-        ]
+        share_left = 1 - (most / capacity) ** 2
+        # The bytes on the chip, by the identity of a temporary.
+        self._parts: dict[int, int] = {}
+        room = [capacity - (0 if peak is None else peak.on_chip) for peak in nested]
+        free = list(room)
+        fitting = [temporary for temporary in temporaries if temporary.bytes <= capacity]
+        for temporary in sorted(fitting, key=lambda one: (self._is_long(one), one.bytes)):
+            part, start, end = temporary.bytes, temporary.start, temporary.end + 1
+            if self._is_crowded and not self._may_stay(temporary):
+                continue
+            if not self._is_crowded and self._is_long(temporary):
+                part = int(part * share_left)
+            # Most of what does not fit does not in the middle.
+            if free[(start + end) // 2] >= part and min(free[start:end]) >= part:
+                self._parts[id(temporary)] = part
+                free[start:end] = [left - part for left in free[start:end]]
+        self.bytes = [whole - left for whole, left in zip(room, free, strict=True)]
 
-    def _part(self, temporary: Buffer) -> int:
-        """The bytes of a temporary that are on the chip if there is room for them."""
+    def _is_long(self, temporary: Buffer) -> bool:
+        """Whether a temporary is live during more products than it is kept on the chip for."""
         start, end = temporary.start, temporary.end
-        products = self._products[end] - self._products[min(start + 1, end)]
-        if self._is_crowded:
-            is_short = products <= _PRODUCTS and self._runs[end + 1] == self._runs[start]
-            return temporary.bytes if is_short else 0
-        return int(temporary.bytes * self._share_left) if products > _PRODUCTS else temporary.bytes
+        return self._products[end] - self._products[min(start + 1, end)] > _PRODUCTS
 
-    def others(self, temporaries: Iterable[Buffer], at: int) -> list[Buffer]:
-        """What is left of those at an operation if the smallest are on the chip.
+    def _may_stay(self, temporary: Buffer) -> bool:
+        if self._loops[temporary.end + 1] != self._loops[temporary.start]:
+            return False
+        return not self._is_long(temporary) or (not self._is_in_loop and temporary.bytes <= _LARGEST)
 
-        If many are to be there, a buffer is in one memory at a time, else a part may be in each.
-        """
-        left, room = [], self.bytes[at]
-        for temporary in sorted(temporaries, key=lambda temporary: temporary.bytes):
-            part = self._part(temporary)
-            if part > room:
-                part = 0 if self._is_crowded else room
-            room -= part
+    def others(self, temporaries: Iterable[Buffer]) -> list[Buffer]:
+        """What is left of those in the device's memory."""
+        left = []
+        for temporary in temporaries:
+            part = self._parts.get(id(temporary), 0)
             if part < temporary.bytes:
                 left.append(replace(temporary, bytes=temporary.bytes - part))
         return left

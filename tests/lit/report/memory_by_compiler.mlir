@@ -287,3 +287,80 @@ func.func @softmax_of_products(%x: tensor<8x2048x1024xbf16> {sdy.sharding = #sdy
   %10 = stablehlo.dot_general %v, %9, batching_dims = [0, 2] x [0, 1], contracting_dims = [1] x [3] : (tensor<8x2048x16x128xbf16>, tensor<8x16x2048x2048xbf16>) -> tensor<8x16x128x2048xbf16>
   return %10 : tensor<8x16x128x2048xbf16>
 }
+
+// -----
+
+// What is looked up is for a product, so the table is written as bf16. The compiler for v5e needs 322.4 MiB.
+// TPU: memory per device: peak 324.2 MiB
+func.func @moved(%x: tensor<65536x512xf32>, %i: tensor<65536x1xi32>, %w: tensor<512x512xf32>, %v: tensor<512x512xf32>) -> tensor<65536x512xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<65536x512xf32>, tensor<512x512xf32>) -> tensor<65536x512xf32>
+  %1 = stablehlo.tanh %0 : tensor<65536x512xf32>
+  %2 = "stablehlo.gather"(%1, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 512>}> : (tensor<65536x512xf32>, tensor<65536x1xi32>) -> tensor<65536x512xf32>
+  %3 = stablehlo.dot_general %2, %v, contracting_dims = [1] x [0] : (tensor<65536x512xf32>, tensor<512x512xf32>) -> tensor<65536x512xf32>
+  return %3 : tensor<65536x512xf32>
+}
+
+// -----
+
+// Nine values of 10 MiB are used again in the end. They are live during many products, but fit on the chip of a TPU
+// all the time: 8.64 MiB are in the memory of v5e.
+// TPU: memory per device: peak 8.50 MiB
+// GPU: memory per device: peak 9{{[0-9.]+}} MiB
+func.func @stay(%x: tensor<1024x256xbf16>, %w: tensor<256x5120xbf16>, %v: tensor<5120x256xbf16>, %u: tensor<5120x256xbf16>) -> tensor<1024x256xbf16> {
+  %h0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y0 = stablehlo.dot_general %h0, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h1 = stablehlo.dot_general %y0, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y1 = stablehlo.dot_general %h1, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h2 = stablehlo.dot_general %y1, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y2 = stablehlo.dot_general %h2, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h3 = stablehlo.dot_general %y2, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y3 = stablehlo.dot_general %h3, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h4 = stablehlo.dot_general %y3, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y4 = stablehlo.dot_general %h4, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h5 = stablehlo.dot_general %y4, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y5 = stablehlo.dot_general %h5, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h6 = stablehlo.dot_general %y5, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y6 = stablehlo.dot_general %h6, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h7 = stablehlo.dot_general %y6, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y7 = stablehlo.dot_general %h7, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %h8 = stablehlo.dot_general %y7, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %y8 = stablehlo.dot_general %h8, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z8 = stablehlo.dot_general %h8, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s8 = stablehlo.multiply %y8, %z8 : tensor<1024x256xbf16>
+  %a8 = stablehlo.dot_general %s8, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c8 = stablehlo.dot_general %a8, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z7 = stablehlo.dot_general %h7, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s7 = stablehlo.multiply %c8, %z7 : tensor<1024x256xbf16>
+  %a7 = stablehlo.dot_general %s7, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c7 = stablehlo.dot_general %a7, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z6 = stablehlo.dot_general %h6, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s6 = stablehlo.multiply %c7, %z6 : tensor<1024x256xbf16>
+  %a6 = stablehlo.dot_general %s6, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c6 = stablehlo.dot_general %a6, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z5 = stablehlo.dot_general %h5, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s5 = stablehlo.multiply %c6, %z5 : tensor<1024x256xbf16>
+  %a5 = stablehlo.dot_general %s5, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c5 = stablehlo.dot_general %a5, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z4 = stablehlo.dot_general %h4, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s4 = stablehlo.multiply %c5, %z4 : tensor<1024x256xbf16>
+  %a4 = stablehlo.dot_general %s4, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c4 = stablehlo.dot_general %a4, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z3 = stablehlo.dot_general %h3, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s3 = stablehlo.multiply %c4, %z3 : tensor<1024x256xbf16>
+  %a3 = stablehlo.dot_general %s3, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c3 = stablehlo.dot_general %a3, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z2 = stablehlo.dot_general %h2, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s2 = stablehlo.multiply %c3, %z2 : tensor<1024x256xbf16>
+  %a2 = stablehlo.dot_general %s2, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c2 = stablehlo.dot_general %a2, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z1 = stablehlo.dot_general %h1, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s1 = stablehlo.multiply %c2, %z1 : tensor<1024x256xbf16>
+  %a1 = stablehlo.dot_general %s1, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c1 = stablehlo.dot_general %a1, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %z0 = stablehlo.dot_general %h0, %u, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  %s0 = stablehlo.multiply %c1, %z0 : tensor<1024x256xbf16>
+  %a0 = stablehlo.dot_general %s0, %w, contracting_dims = [1] x [0] : (tensor<1024x256xbf16>, tensor<256x5120xbf16>) -> tensor<1024x5120xbf16>
+  %c0 = stablehlo.dot_general %a0, %v, contracting_dims = [1] x [0] : (tensor<1024x5120xbf16>, tensor<5120x256xbf16>) -> tensor<1024x256xbf16>
+  return %c0 : tensor<1024x256xbf16>
+}
