@@ -18,8 +18,8 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
-from sdyopt.mlir.value_names import name_of, path_parts, pattern_of
-from sdyopt.shardy.record import Subject
+from sdyopt.mlir.value_names import name_of, name_of_result, path_parts, pattern_of
+from sdyopt.shardy.record import FunctionResult, Subject
 
 # Results that are smaller are not worth an annotation.
 _MIN_BYTES = 1 << 16
@@ -48,9 +48,9 @@ def state(program: ProposedOn) -> Iterator[Change]:
             groups.append(same)
             of_tail.update(dict.fromkeys(tails[1:2] or tails, same))
         same += value_class.places
-        returned |= {value_class.places[0].subject} if value_class.results else set()
+        returned.update(place.subject for place in value_class.places if value_class.results)
     edits, parameters = [], set[Subject]()
-    for same in groups:
+    for same in chain.from_iterable(map(_by_parameter, groups)):
         axes = [place.axes for place in same if place.axes is not None]
         most = max(axes, key=lambda axis: _sharded_size(program, axis), default=None)
         # Only what is sharded otherwise and less: the parameter has the annotation that was thought of.
@@ -67,6 +67,33 @@ def state(program: ProposedOn) -> Iterator[Change]:
         alike = "shard the parameters and the state of the optimizer alike"
         title = alike if changes_parameters else "shard the state of the optimizer as its parameters"
         yield program.change(edits, title)
+
+
+def _by_parameter(places: Sequence[Place]) -> Iterator[list[Place]]:
+    """The places of each parameter, of several that are tied to each other.
+
+    Parameters of one shape are, if the optimizer calls one function for all. Theirs are the shortest names.
+    What has no name belongs to none.
+    """
+    parts = {id(place): path_parts(_name(place.subject)) for place in places}
+    least = min(map(len, filter(None, parts.values())), default=0)
+    of_parameter: dict[tuple[str, ...], list[Place]] = {
+        names: [] for names in parts.values() if len(names) == least
+    }
+    if least == 0 or len(of_parameter) < 2:
+        yield list(places)
+        return
+    for place in places:
+        names = parts[id(place)]
+        if names[-least:] in of_parameter:
+            of_parameter[names[-least:]].append(place)
+    yield from of_parameter.values()
+
+
+def _name(subject: Subject) -> str:
+    if isinstance(subject, FunctionResult):
+        return name_of_result(subject.function, subject.result_index)
+    return name_of(subject)
 
 
 @proposal("results", share=1)
