@@ -61,7 +61,7 @@ def explain_collective(
 ) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
-    report = report_on(module)
+    report = report_on(module, advice.machine)
     figures = report.collectives[number]
     cause = _cause(op, record, names)
     sides = sides_of(op, figures, cause, module)
@@ -77,6 +77,8 @@ def explain_collective(
         f"{bytes_text(figures.wire_bytes)}{_times(figures)}",
         names.source_line(op),
     )
+    if figures.compiled:
+        root.add(figures.compiled)
     if figures.change:
         node = root.add(f"resharded: {specs_of(figures.change)}")
         if specs_of(figures.change) != figures.change:

@@ -287,7 +287,7 @@ class ShardingExplainer:
         name = name_of(subject)
         pairs = [
             (number, collective)
-            for number, collective in enumerate(report_on(self._module).collectives)
+            for number, collective in enumerate(report_on(self._module, self.advice.machine).collectives)
             if name and collective.moved == name and bytes_of_runs(collective)
         ]
         if pairs:
