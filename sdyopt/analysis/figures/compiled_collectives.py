@@ -232,12 +232,7 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
         return None
     if collective.group_size != square or collective.wire_bytes is None:
         return None
-    return replace(
-        collective,
-        kind="all_reduce",
-        wire_bytes=collective.wire_bytes * 2,
-        compiled="all-reduced: there is no reduce-scatter over all devices of a square or a cube",
-    )
+    return _all_reduced(collective, "there is no reduce-scatter over all devices of a square or a cube")
 
 
 def _along_dimensions(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
@@ -245,11 +240,17 @@ def _along_dimensions(op: Op, collective: Collective, program: MachineProgram) -
     is_along_one = not isinstance(op, ReduceScatterOp) or _scattered_dims(op) == 1
     if is_along_one or collective.wire_bytes is None:
         return None
+    return _all_reduced(collective, "a reduce-scatter is of one dimension")
+
+
+def _all_reduced(collective: Collective, reason: str) -> Collective:
+    """An all-reduce in place of a reduce-scatter: each device sums up the whole and takes its shard."""
+    assert collective.wire_bytes is not None
     return replace(
         collective,
         kind="all_reduce",
         wire_bytes=collective.wire_bytes * 2,
-        compiled="all-reduced: a reduce-scatter is of one dimension",
+        compiled=f"all-reduced: {reason}",
     )
 
 
@@ -283,12 +284,7 @@ def _in_tiles(op: Op, collective: Collective, program: MachineProgram) -> Collec
     tile = _BLOCK * max(1, 2 * DEFAULT_WIDTH // element.width)
     if not tuple(op.reduce_scatter_axes)[minor].axes or shape[minor] % tile == 0:
         return None
-    return replace(
-        collective,
-        kind="all_reduce",
-        wire_bytes=collective.wire_bytes * 2,
-        compiled=f"all-reduced: shards of {shape[minor]} elements are not whole tiles",
-    )
+    return _all_reduced(collective, f"shards of {shape[minor]} elements are not whole tiles")
 
 
 def _of_totals(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:

@@ -63,6 +63,8 @@ _ON_CHIP = 108 << 20
 _PRODUCTS = 1
 _SPARE = 4
 _LARGEST = 10 << 20
+# Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
+_SMALLEST = _ON_CHIP >> 14
 # The percentage of bytes between temporaries, the median of 27 compiled blocks of models.
 _GAPS = 3
 
@@ -311,18 +313,28 @@ class _OnChip:
         self._parts: dict[int, int] = {}
         room = [capacity - (0 if peak is None else peak.on_chip) for peak in nested]
         free = list(room)
-        fitting = [temporary for temporary in temporaries if temporary.bytes <= capacity]
+        fitting = [temporary for temporary in temporaries if _SMALLEST <= temporary.bytes <= capacity]
+        if not self._is_crowded and most <= min(room):
+            # All fit all the time.
+            self._parts = {id(one): self._part(one, share_left) for one in temporaries}
+            parts = [replace(one, bytes=self._parts[id(one)]) for one in temporaries]
+            self.bytes = list(_live_bytes(parts, len(ops)))
+            return
         for temporary in sorted(fitting, key=lambda one: (self._is_long(one), one.bytes)):
-            part, start, end = temporary.bytes, temporary.start, temporary.end + 1
+            start, end = temporary.start, temporary.end + 1
             if self._is_crowded and not self._may_stay(temporary):
                 continue
-            if not self._is_crowded and self._is_long(temporary):
-                part = int(part * share_left)
+            part = self._part(temporary, share_left)
             # Most of what does not fit does not in the middle.
             if free[(start + end) // 2] >= part and min(free[start:end]) >= part:
                 self._parts[id(temporary)] = part
                 free[start:end] = [left - part for left in free[start:end]]
         self.bytes = [whole - left for whole, left in zip(room, free, strict=True)]
+
+    def _part(self, temporary: Buffer, share_left: float) -> int:
+        """The bytes of a temporary that are on the chip if it is there."""
+        is_divided = not self._is_crowded and self._is_long(temporary)
+        return int(temporary.bytes * share_left) if is_divided else temporary.bytes
 
     def _is_long(self, temporary: Buffer) -> bool:
         """Whether a temporary is live during more products than it is kept on the chip for."""
@@ -335,7 +347,7 @@ class _OnChip:
         return not self._is_long(temporary) or (not self._is_in_loop and temporary.bytes <= _LARGEST)
 
     def others(self, temporaries: Iterable[Buffer]) -> list[Buffer]:
-        """What is left of those in the device's memory."""
+        """The parts of those temporaries that are in the device's memory."""
         left = []
         for temporary in temporaries:
             part = self._parts.get(id(temporary), 0)

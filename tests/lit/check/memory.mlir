@@ -6,7 +6,7 @@
 
 // Moments that are replicated send nothing, because the next step gets them as they are, but they are most of the peak.
 //
-// A sharding is told with the number of leaves that get it, and not for the others.
+// A sharding is shown with the number of leaves that get it, and not for the others.
 //
 // CHECK:       1. nu['w'] and 2 more  {{.*}} MiB of the peak memory ({{[0-9]+}}%)
 // CHECK-NEXT:    several devices have the same: nu['w'] and 1 more: P() → P(None, 'x'), and 1 other likewise

@@ -1,4 +1,4 @@
-// What a compiler makes of a collective is what the report has, and why.
+// A collective is explained as the compiler of the machine does it, and why.
 // RUN: sdy-opt %s --explain='#0' --topology=tpu-v5e | filecheck %s
 // CHECK: #0 all_reduce along {"d", "m"} of {{.*}}: a device sends 28.0 MiB
 // CHECK: all-reduced: a reduce-scatter is of one dimension

@@ -77,7 +77,7 @@ _BOUNDARIES = (
     (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
 )
 _INDENT = "   "
-# What is at least this part of all that is sent is told.
+# A part of what is sent is shown if it is at least this share.
 _LEAST_ELSEWHERE = 20
 # The columns of a check that is not cut; it has at least this many.
 FULL_WIDTH, _LEAST_WIDTH = 100, 40
