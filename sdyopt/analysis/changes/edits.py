@@ -196,7 +196,8 @@ class Change(NamedTuple):
     """What is changed together: annotations, or what `rewrite` does to `op`, or `passes` that run first.
 
     `title` is for edits of many different places. `words` are the text and Shardy's words for what is no
-    edit of an annotation. `parts` are the changes that it is made of, if there are several.
+    edit of an annotation. `parts` are the changes that it is made of, if there are several. `reason` says
+    what is wrong without it, if figures do not.
     """
 
     edits: tuple[AnnotationEdit, ...] = ()
@@ -206,6 +207,7 @@ class Change(NamedTuple):
     words: tuple[str, str] = ("", "")
     parts: tuple[Change, ...] = ()
     op: Op | None = None
+    reason: str = ""
 
     @property
     def key(self) -> object:

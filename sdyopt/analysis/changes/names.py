@@ -153,7 +153,8 @@ class ChangeNames:
                 also = f"; where out_sharding is written, too: {_listed(derived, _OTHER_LINES)}"
                 return f"{change.title}: {_listed(specs, _OTHER_LINES)}{also if derived else ''}"
             if difference := self.difference(change):
-                return f"{change.title}: {difference}"
+                constraints = _listed(self._of_constraints(change), _OTHER_LINES)
+                return f"{change.title}: {'; '.join(filter(None, [difference, constraints]))}"
             listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
             more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
             return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
@@ -236,6 +237,8 @@ class ChangeNames:
             # Without the title: lines are short.
             specs, derived = self._specs_at_lines(change)
             listed = _listed(specs, _SHOWN if len(specs) <= _SHOWN else 1)
+            if constraints := self._of_constraints(change):
+                listed = f"{self._of_inputs(change)}, {_listed(constraints, 1)}"
             return f"{listed}{f' and maybe {len(derived)} more' if derived else ''}" or change.title
         if isinstance(subject, FunctionResult):
             return result_text(*subject)
@@ -310,6 +313,18 @@ class ChangeNames:
         for line, (_, edit) in ordered:
             texts[follows(edit, {}) and follows(edit, after)].append(f"{edit.spec} at {line}")
         return texts if texts[0] else (texts[1], [])
+
+    def _of_constraints(self, change: Change) -> list[str]:
+        """`P('x') at model.py:12`: the constraints of a change of inputs and constraints alone."""
+        of_inputs = {edit.subject for edit in change.edits if is_input_edit(edit)}
+        others = tuple([edit for edit in change.edits if edit.subject not in of_inputs])
+        return self._specs_at_lines(Change(others))[0] if of_inputs and others else []
+
+    def _of_inputs(self, change: Change) -> str:
+        """`P('x') for tokens and 1 more`."""
+        edits = [edit for edit in change.edits if is_input_edit(edit)]
+        more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
+        return f"{edits[0].spec} for {self.place(edits[0])}{more}"
 
     def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.

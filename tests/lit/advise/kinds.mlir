@@ -21,6 +21,7 @@
 // RUN: filecheck %s --check-prefix=EXPLICIT-OUT --input-file=%t/explicit.out
 // RUN: sdy-opt %t/split.mlir --advise -o %t/split.out | filecheck %s --check-prefix=SPLIT
 // RUN: filecheck %s --check-prefix=SPLIT-OUT --input-file=%t/split.out
+// RUN: sdy-opt %t/batch.mlir --check | filecheck %s --check-prefix=BATCH
 //--- state.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(
@@ -178,4 +179,24 @@ func.func public @main(
     -> (tensor<1024x256xf32> {jax.result_info = "result[0]['w']"}) {
   %0 = stablehlo.add %w, %a : tensor<1024x256xf32>
   return %0 : tensor<1024x256xf32>
+}
+
+// A batch that no device shares with others: its constraints would undo it if only the input had the axis.
+//
+// BATCH:      best: P('fsdp') for tokens, P('fsdp', 'tp') at model.py:5 and 1 result: +384.0 KiB sent, {{.*}}
+// BATCH-NEXT: -60% FLOPs
+//--- batch.mlir
+#up = loc("jit(step)/dot_general"("step"("model.py":4:1)))
+#h = loc("jit(step)/sharding_constraint"("step"("model.py":5:1)))
+#down = loc("jit(step)/dot_general"("step"("model.py":6:1)))
+sdy.mesh @mesh = <["fsdp"=4, "tp"=2]>
+func.func @main(
+    %x: tensor<8192x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>} loc("tokens"),
+    %w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {"tp"}]>} loc("params['up']"),
+    %v: tensor<1024x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"tp"}, {"fsdp"}]>} loc("params['down']"))
+    -> tensor<8192x256xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<8192x256xf32>, tensor<256x1024xf32>) -> tensor<8192x1024xf32> loc(#up)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"tp"}]> : tensor<8192x1024xf32> loc(#h)
+  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0] : (tensor<8192x1024xf32>, tensor<1024x256xf32>) -> tensor<8192x256xf32> loc(#down)
+  return %2 : tensor<8192x256xf32>
 }

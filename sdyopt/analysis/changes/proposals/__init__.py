@@ -21,11 +21,12 @@ from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
-from sdyopt.analysis.changes.roles import Place, RoleGroup, ValueClass
+from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.sharding_record.model import PropagationRun
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import Subject
@@ -91,6 +92,16 @@ class ProposedOn:
         return DerivedConstraints(self.module)
 
     @cached_property
+    def has_constraints(self) -> bool:
+        """Whether the program constrains values."""
+        return any(isinstance(op, ShardingConstraintOp) for op in self.module.walk())
+
+    @cached_property
+    def dimensions(self) -> Dimensions:
+        """The dimensions that belong together."""
+        return Dimensions(self.module, self.roles)
+
+    @cached_property
     def _role_of(self) -> dict[Subject, RoleGroup]:
         return {place.subject: role for role in self.roles for place in role.places}
 
@@ -114,7 +125,7 @@ class ProposedOn:
         subjects = same if subject in same else [subject, *same]
         return self.change([edit._replace(subject=subject) for subject in subjects])
 
-    def change(self, edits: Iterable[AnnotationEdit], title: str = "") -> Change:
+    def change(self, edits: Iterable[AnnotationEdit], title: str = "", reason: str = "") -> Change:
         """A change as JAX makes it: a statement constrains a value and its gradient, others follow.
 
         It is empty if it is not known what follows.
@@ -124,7 +135,9 @@ class ProposedOn:
         if following is None:
             return Change()
         known = {edit.subject for edit in constrained}
-        return Change((*constrained, *(edit for edit in following if edit.subject not in known)), title)
+        return Change(
+            (*constrained, *(edit for edit in following if edit.subject not in known)), title, reason=reason
+        )
 
     def at(self, places: Iterable[Place], axes: Axes, title: str = "") -> Change:
         """The change to these axes of all places that have others."""

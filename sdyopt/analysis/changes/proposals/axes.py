@@ -14,7 +14,7 @@ from math import prod
 from sdyopt.analysis.changes.axes import axes_of_sharding, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, is_input, place_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
-from sdyopt.analysis.changes.roles import DimensionGroup, Dimensions, Place, statement_of
+from sdyopt.analysis.changes.roles import DimensionGroup, Place, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.sharding_record.absences import absences
@@ -97,14 +97,13 @@ _MAX_GROUPS = 6
 @proposal("kept axes", share=2)
 def kept_axes(program: ProposedOn) -> Iterator[Change]:
     """One axis at a dimension of all constraints that lack it, if other annotations have it there."""
-    if not any(isinstance(op, ShardingConstraintOp) for op in program.module.walk()):
+    if not program.has_constraints:
         return
     lines = UserLines.of_module(program.module)
-    dimensions = Dimensions(program.module, program.roles)
     have: set[tuple[DimensionGroup, str]] = set()
     lack: dict[tuple[DimensionGroup, str], list[tuple[Place, int]]] = {}
     for role in program.roles:
-        groups = dimensions.of(role)
+        groups = program.dimensions.of(role)
         for place in (place for place in role.places if place.sharding is not None):
             axes = place.axes
             if axes is None:

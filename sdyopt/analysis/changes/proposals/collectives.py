@@ -16,10 +16,11 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedShapedType
+from sdyopt.mlir.ir.types import RankedShapedType, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
 
@@ -98,6 +99,7 @@ def _for_reshard(
     if argument is None and written is not None:
         # Halos are exchanged for a slice of an argument.
         argument = _after(program, program.written_origins.argument(written))
+    yield from _for_products(program, op)
     if argument is not None:
         old = {axis for dim in before.dims for axis in dim.axes}
         kept = {axis for dim in after.dims for axis in dim.axes}
@@ -126,6 +128,78 @@ def _for_reshard(
     for operand in source.op.operands if isinstance(source, OpResult) else ():
         if (argument := program.origins.argument(operand)) is not None:
             yield from _without(program, argument, moved)
+
+
+def _for_products(program: ProposedOn, op: CollectiveOp) -> Iterator[AnnotationEdit]:
+    """The weight of a product as the other operand is sharded, or as the result is needed.
+
+    Its axes may be exchanged: then they are in the dimensions of each other.
+    """
+    source = producer(op)
+    made = source.op if isinstance(source, OpResult) else None
+    for product in dict.fromkeys([*consumers(op), *([] if made is None else [made])]):
+        if isinstance(product, DotGeneralOp):
+            operands = [_before(operand) for operand in product.operands]
+            result = program.shapes.sharding(_after_chain(product.results[0]))
+            shardings = [program.shapes.sharding(operand) for operand in operands]
+            dims = product.dot_dimension_numbers
+            for side, operand in enumerate(product.operands):
+                for pair in dims.contracting:
+                    if (other := shardings[1 - side]) is not None:
+                        axes = other.dims[pair[1 - side]].axes
+                        yield from _with_dimension(program, operand, pair[side], tuple(axes))
+                for dim, position in _free_dimensions(product, side):
+                    if result is not None:
+                        yield from _with_dimension(program, operand, dim, tuple(result.dims[position].axes))
+
+
+def _before(value: Value) -> Value:
+    """A value before the collectives that change it."""
+    return producer(value.op) if isinstance(value, OpResult) and isinstance(value.op, CollectiveOp) else value
+
+
+def _after_chain(value: Value) -> Value:
+    """A value after the collectives that change it, if nothing else uses it."""
+    (user, *others) = [*value.users, None]
+    return last_of_chain(user) if isinstance(user, CollectiveOp) and others == [None] else value
+
+
+def _free_dimensions(product: DotGeneralOp, side: int) -> Iterator[tuple[int, int]]:
+    """The dimensions of an operand that the result has, and their numbers there."""
+    dims = product.dot_dimension_numbers
+    related = (*dims.batching, *dims.contracting)
+    ranks = [type.rank if isinstance(type, RankedShapedType) else 0 for type in product.operand_types]
+    free = [[dim for dim in range(ranks[of]) if all(pair[of] != dim for pair in related)] for of in (0, 1)]
+    first = len(dims.batching) + (len(free[0]) if side else 0)
+    return zip(free[side], range(first, first + len(free[side])), strict=True)
+
+
+def _with_dimension(
+    program: ProposedOn, operand: Value, dim: int, axes: tuple[AxisRef, ...]
+) -> Iterator[AnnotationEdit]:
+    """The argument that an operand is, or a layer of it, with these axes in a dimension of the operand.
+
+    What was there goes where they were.
+    """
+    argument = program.origins.argument(operand)
+    sharding = None if argument is None else program.shapes.sharding(argument)
+    place = None if argument is None else program.originals.value(argument)
+    type, part = None if argument is None else argument.type, operand.type
+    if sharding is None or place is None or not axes:
+        return
+    if not isinstance(type, RankedTensor) or not isinstance(part, RankedTensor):
+        return
+    dim += type.rank - part.rank
+    if dim < 0 or tuple(type.shape[type.rank - part.rank :]) != tuple(part.shape):
+        return
+    dims = _dims(sharding)
+    there = dims[dim]
+    others = [number for number, names in enumerate(dims) if number != dim and set(names) & set(axes)]
+    if others:
+        dims = [tuple([axis for axis in names if axis not in axes]) for names in dims]
+        dims[others[0]] = (*dims[others[0]], *(axis for axis in there if axis not in axes))
+        dims[dim] = axes
+        yield from _change(program, place, sharding, dims)
 
 
 def _after(program: ProposedOn, argument: BlockArgument | None) -> BlockArgument | None:

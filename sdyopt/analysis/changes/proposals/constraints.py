@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from math import prod
 
@@ -86,25 +86,46 @@ def _statements(program: ProposedOn) -> list[list[OpResult]]:
 
 @proposal("batch", share=2)
 def batch(program: ProposedOn) -> Iterator[Change]:
-    """Shards the first dimension of the inputs that are not kept, of one size, along an axis."""
+    """Shards the first dimension of the inputs that are not kept, of one size, along an axis.
+
+    The constraints of what has this dimension would undo it without that axis.
+    """
     mesh = program.mesh
+    sizes: dict[int, list[RoleGroup]] = {}
+    for role in program.roles:
+        if role.is_input and not role.is_kept:
+            sizes.setdefault(role.shape[0], []).append(role)
     for name in mesh.sizes:
-        sizes: dict[int, list[RoleGroup]] = {}
-        for role in program.roles:
-            if role.is_input and not role.is_kept:
-                sizes.setdefault(role.shape[0], []).append(role)
         for size, of_size in sorted(sizes.items(), key=lambda entry: -_elements(entry[1])):
-            edits = []
-            for place in (place for role in of_size for place in role.places):
-                axes = place.axes
-                new = (
-                    None if axes is None or name in axes[0] else with_axis(without_axis(axes, name), 0, name)
-                )
-                if new is not None and mesh.fits(new, place.shape):
-                    edits.append(AnnotationEdit(place.subject, mesh.sharding(new), mesh.mesh))
-            if edits and len(of_size) > 1:
+            edits = _along(program, name, [(place, 0) for role in of_size for place in role.places])
+            is_of_input = any(edit.is_boundary for edit in edits)
+            constraints = _along(program, name, _constraints_of(program, of_size)) if is_of_input else []
+            if edits and (len(of_size) > 1 or constraints):
                 title = f'shard the first dimension of inputs, of size {size}, along "{name}"'
-                yield program.change(edits, title)
+                reason = f'the devices along "{name}" have the same of the batch' if is_of_input else ""
+                yield program.change([*edits, *constraints], title, reason)
+
+
+def _along(program: ProposedOn, name: str, places: Iterable[tuple[Place, int]]) -> list[AnnotationEdit]:
+    """One axis at dimensions of places, and nowhere else."""
+    edits, mesh = [], program.mesh
+    for place, dim in places:
+        axes = place.axes
+        if axes is not None and name not in axes[dim]:
+            new = with_axis(without_axis(axes, name), dim, name)
+            if mesh.fits(new, place.shape):
+                edits.append(AnnotationEdit(place.subject, mesh.sharding(new), mesh.mesh))
+    return edits
+
+
+def _constraints_of(program: ProposedOn, inputs: Sequence[RoleGroup]) -> Iterator[tuple[Place, int]]:
+    """The constraints of what has the first dimension of inputs, and which dimension of theirs that is."""
+    if program.has_constraints:
+        groups = {program.dimensions.of(role)[0] for role in inputs}
+        for role in program.roles:
+            dims = [dim for dim, group in enumerate(program.dimensions.of(role)) if group in groups]
+            for value_class in role.classes if dims else ():
+                yield from ((place, dims[0]) for place in value_class.constraints)
 
 
 @proposal("parameters", share=2)

@@ -62,8 +62,9 @@ class CostlyPlace:
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one, and `subject` what it changes; `blocker` are the inputs that it changes, if the place is shown for
-    it. `shared` is the number of an earlier place that has the same one, and `shared_bytes` what that saves
-    here. `further` is the number of other lines that are the same, and that are counted here.
+    it, and what is wrong with them. `shared` is the number of an earlier place that has the same one, and
+    `shared_bytes` what that saves here. `further` is the number of other lines that are the same, and that
+    are counted here.
     """
 
     parts: Sequence[PlaceCollectives]
@@ -315,6 +316,8 @@ def places_by_change(
     for place in changed:
         assert place.best is not None
         place.subject = search.names.subject(place.best.change, place.largest.location)
+        if reason := place.best.change.reason:
+            place.blocker = f"{reason}: {search.names.difference(place.best.change)}"
     changed += [place for place in costly if place.shared]
     return changed, _merged([place for place in costly if place not in changed])
 
