@@ -169,7 +169,10 @@ class Estimate:
         return _Stage.OTHERS if price.own or price.reshards else _Stage.LAST
 
     def _after(self, change: Change) -> tuple[Shardings, dict[int, Key]] | None:
-        """The shardings after a change, and the new keys of the items that have other shardings then."""
+        """The shardings after a change, and the new keys of the items that have other shardings then.
+
+        None if the shardings do not say what it costs.
+        """
         after = self._program.shardings([*self._made, change])
         if after is None:
             return None
@@ -178,6 +181,9 @@ class Estimate:
         for slot in [number for number, (old, new) in enumerate(pairs) if old is not new]:
             if self._normal(self._before[slot]) is not self._normal(after[slot]):
                 items.update(dict.fromkeys(self._items_of.get(slot, ())))
+        # A constraint that shards as propagation does still keeps what is before it apart from what follows.
+        if not items and any(edit.replaced is not None for edit in change.edits):
+            return None
         return after, {number: self._key(self._items[number], after) for number in items}
 
     def _more(

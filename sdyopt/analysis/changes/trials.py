@@ -123,8 +123,9 @@ def pipeline_of(passes: Passes) -> Pipeline:
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
 
-# In a smaller program, a trial takes little time: so many changes are tried whatever their estimate is.
-LEAST_ESTIMATED, _IN_FULL = 400, 64
+# In a smaller program, a trial takes little time, and estimates miss what few operations take together: a
+# change is not tried that takes this share longer by its estimate.
+LEAST_ESTIMATED, _MISSED = 400, Fraction(1, 20)
 # Trials that process fewer operations together do not share the work among processes.
 _MIN_SHARED = 10_000
 # What saves less than this share by an estimate saves less than what pays.
@@ -468,17 +469,18 @@ class Trials:
 
     def _worth_it(self, changes: Sequence[Change], limit: EstimatedCost | None) -> list[bool]:
         """Whether each change is worth a trial: not if it is above the limit by an estimate."""
-        count = _IN_FULL if self._size < LEAST_ESTIMATED else 0
-        if limit is None or len(changes) <= count or self._estimate is None:
+        if limit is None or len(changes) < 2 or self._estimate is None:
             return [True] * len(changes)
-        estimated = changes[count:]
-        least = EstimatedCost(limit.seconds * (1 - _ESTIMATED_NOISE), limit.at_most * (1 - _ESTIMATED_NOISE))
-        costs = self._estimate.costs(estimated, least)
-        worth = [cost is None or not cost.is_above(least) for cost in costs]
-        simplified = [
-            self._propagated is not None and self._propagated[0].is_simplified(c) for c in estimated
+        is_small = self._size < LEAST_ESTIMATED
+        share = 1 + (_MISSED if is_small else -_ESTIMATED_NOISE)
+        least = EstimatedCost(limit.seconds * share, limit.at_most * share)
+        return [
+            (cost is None or not cost.is_above(least)) and (is_small or not self._is_simplified(change))
+            for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True)
         ]
-        return [True] * count + [a and not b for a, b in zip(worth, simplified, strict=True)]
+
+    def _is_simplified(self, change: Change) -> bool:
+        return self._propagated is not None and self._propagated[0].is_simplified(change)
 
     # --- Many changes ---------------------------------------------------------------------------------
 
