@@ -136,3 +136,9 @@ func.func @main(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
 @pytest.mark.parametrize(("carried", "count"), [("%at", 1), ("%next", 0)])
 def test_a_loop_keeps_the_index_of_the_device(carried: str, count: int) -> None:
     assert len(_texts_of(_IN_LOOP.replace("NEXT", carried))) == count
+
+
+def test_a_slice_along_two_axes_is_scattered_along_one_after_the_other() -> None:
+    text = _IN_LOOP.replace('["model"=4]', '["data"=2, "model"=2]').replace('{"model"}', '{"data", "model"}')
+    (words,) = _texts_of(text.replace("NEXT", "%at"))
+    assert words.startswith("psum_scatter along 'data', then 'model' for the sliced psum at ")

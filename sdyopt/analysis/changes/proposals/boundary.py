@@ -16,6 +16,9 @@ from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.value_names import name_of, name_of_result, path_parts, pattern_of
@@ -94,6 +97,44 @@ def _name(subject: Subject) -> str:
     if isinstance(subject, FunctionResult):
         return name_of_result(subject.function, subject.result_index)
     return name_of(subject)
+
+
+@proposal("edges", share=1)
+def edges(program: ProposedOn) -> Iterator[Change]:
+    """All inputs and results that a shard_map takes or gives otherwise, in one way, as its specs say.
+
+    One of them alone, such as a parameter without its momentum, is resharded where it meets the others.
+    """
+    differing: dict[tuple[object, ...], dict[Subject, Axes]] = {}
+    for op in program.module.walk():
+        if not isinstance(op, ManualComputationOp):
+            continue
+        taken = zip(op.operands, op.in_shardings, strict=True)
+        crossing: list[tuple[Subject, TensorSharding]] = [
+            (value, sharding) for value, sharding in taken if isinstance(value, BlockArgument)
+        ]
+        crossing += [
+            (FunctionResult(use.owner.parent_op, use.index), sharding)
+            for result, sharding in zip(op.results, op.out_shardings, strict=True)
+            for use in result.uses
+            if isinstance(use.owner, ReturnOp) and isinstance(use.owner.parent_op, FuncOp)
+        ]
+        for subject, sharding in crossing:
+            type, now = subject.type, annotation_of(subject)
+            if isinstance(type, RankedTensor) and now is not None:
+                axes = axes_of_sharding(now, type.rank), axes_of_sharding(sharding, type.rank)
+                if axes[1] is not None and axes[0] not in (None, axes[1]):
+                    differing.setdefault((type.shape, *axes), {})[subject] = axes[1]
+    for places in differing.values():
+        if len(places) > 1:
+            edits = {
+                edit.subject: edit
+                for subject, axes in places.items()
+                for edit in program.alike(
+                    AnnotationEdit(subject, program.mesh.sharding(axes), program.mesh.mesh)
+                ).edits
+            }
+            yield Change(tuple(edits.values()))
 
 
 @proposal("results", share=1)

@@ -143,7 +143,8 @@ def sliced_sums(program: ProposedOn) -> Iterator[Change]:
         written = [item for item in items if isinstance(item.slice, DynamicSliceOp)]
         for first in written[:1]:
             location = source_location(first.sum.location)
-            axes = repr(first.axes[0]) if len(first.axes) == 1 else repr(first.axes)
+            # Compilers make a sum over all devices of one scatter along several axes.
+            axes = ", then ".join(map(repr, first.axes))
             line = f" at {location.file_text}" if location.line else ""
             rest = f", then psum along {', '.join(map(repr, first.others))}" if first.others else ""
             text = f"psum_scatter along {axes} for the sliced psum{line}{rest}"
@@ -301,8 +302,10 @@ def _scatter(item: Scattered, copies: Mapping[Op, Op], rewriter: Rewriter) -> No
 def _scattered(
     made: Op, axes: tuple[str, ...], others: tuple[str, ...], dim: int, mesh: Mesh, rewriter: Rewriter
 ) -> Value:
-    """The part of a sum that a device has along axes."""
-    scattered = _reduction(made, ReduceScatterOp, made.operand_at(0), axes, dim, mesh, rewriter)
+    """The part of a sum that a device has along axes: of each part along one axis, that along the next."""
+    scattered = made.operand_at(0)
+    for axis in axes:
+        scattered = _reduction(made, ReduceScatterOp, scattered, (axis,), dim, mesh, rewriter)
     return _reduction(made, AllReduceOp, scattered, others, dim, mesh, rewriter) if others else scattered
 
 
