@@ -86,7 +86,8 @@ test-pyodide: expected-outputs ## run the lit tests under Python 3.14 in Node, i
 test-machines: install ## compare with the compiler of TPU in MACHINES_PYTHON=…, by default the first Python that has libtpu
 	.ci/test-machines $(BIN)/python $(MACHINES_PYTHON)
 
-test-browser: install ## test the HTML pages in chromium, if it is installed
+# After the tests, which leave the pages out without playwright.
+test-browser: test ## test the HTML pages in chromium, if it is installed
 	.ci/test-browser $(BIN)/python
 
 test-dependencies: expected-outputs ## test the lowest and the newest versions of dependencies
