@@ -331,8 +331,12 @@ def load_plugins(text: str) -> None:
 def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point; raises UsageError if it cannot be loaded."""
     failure, before = f"Failed to load passes from '{name}'", set(entries)
-    load_plugin(PASS_GROUP, name, failure)
-    _Plugin(name, failure).check_new_passes(before)
+    plugin = _Plugin(name, failure)
+    is_new = plugin.is_new()
+    module = load_plugin(PASS_GROUP, name, failure)
+    plugin.check_new_passes(before)
+    if is_new and isinstance(module, ModuleType) and before == set(entries):
+        plugin.check_has_effect(module)
     _loaded.add(name)
     _record("pass", name)
 
@@ -376,7 +380,7 @@ def load_any_plugin(name: str) -> None:
     elif (is_path := os.sep in name or "/" in name) and (native_path(name) / "__init__.py").is_file():
         load_any_plugin(os.path.join(name, "__init__.py"))  # noqa: PTH118  a Path drops the leading ./
     elif name.endswith(".py"):
-        is_new, before = real_path(native_path(name)) not in _file_modules, set(entries)
+        is_new, before = plugin.is_new(), set(entries)
         module = plugin.module_of_file()
         plugin.check_new_passes(before)
         dialect = getattr(module, "DIALECT", None)
@@ -419,6 +423,10 @@ class _Plugin:
 
     name: str
     failure: str
+
+    def is_new(self) -> bool:
+        """Whether it is a file that is not loaded yet."""
+        return self.name.endswith(".py") and real_path(native_path(self.name)) not in _file_modules
 
     def check_new_passes(self, before: set[str]) -> None:
         """Raises UsageError if a plugin has registered a pass under the name of one that exists."""

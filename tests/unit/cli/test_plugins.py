@@ -118,16 +118,23 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("flag", "text", "message"),
     [
-        (PASS.replace('"rename"', '"cse"'), "the pass 'cse' exists already"),
-        ("x = 1\n", "the file registers no pass, and defines no DIALECT"),
-        ("import sys\nsys.exit(0)\n", "the file ends the process (line 2)\nhelp: end it only under"),
+        ("--load-plugin", PASS.replace('"rename"', '"cse"'), "the pass 'cse' exists already"),
+        ("--load-plugin", "x = 1\n", "the file registers no pass, and defines no DIALECT"),
+        ("--load-pass-plugin", "x = 1\n", "the file registers no pass, and defines no DIALECT"),
         (
+            "--load-plugin",
+            "import sys\nsys.exit(0)\n",
+            "the file ends the process (line 2)\nhelp: end it only under",
+        ),
+        (
+            "--load-plugin",
             "class AnalysisOptions: ...\nclass Options(AnalysisOptions): ...\n",
             "it is an analysis\nhelp: load it with --load-analysis-plugin=",
         ),
         (
+            "--load-plugin",
             DIALECT.replace(
                 "class NothingOp(Op):", "class NothingOp(Op):\n    assembly = assembly('attr-dict `:')"
             )
@@ -135,12 +142,12 @@ def test_lists_with_mistakes_are_usage_errors(project: Path, text: str, message:
             "plugin.py:11:36: error: the assembly of 'toy.nothing': a literal has no second `",
         ),
     ],
-    ids=["taken name", "nothing", "exit", "analysis", "assembly"],
+    ids=["taken name", "nothing", "no pass", "exit", "analysis", "assembly"],
 )
-def test_mistakes_in_a_plugin_are_usage_errors(tmp_path: Path, text: str, message: str) -> None:
+def test_mistakes_in_a_plugin_are_usage_errors(tmp_path: Path, flag: str, text: str, message: str) -> None:
     header = "from sdyopt.mlir.asm.format.assembly_format import assembly\n" if "assembly(" in text else ""
     (tmp_path / "plugin.py").write_text(header + text)
     (tmp_path / "program.mlir").write_text("func.func private @f()\n")
-    done = run(tmp_path, "sdyopt", str(tmp_path / "program.mlir"), f"--load-plugin={tmp_path / 'plugin.py'}")
+    done = run(tmp_path, "sdyopt", str(tmp_path / "program.mlir"), f"{flag}={tmp_path / 'plugin.py'}")
     assert done.returncode == 2
     assert message in done.stderr
