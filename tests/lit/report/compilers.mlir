@@ -35,6 +35,25 @@ func.func @highest(%x: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 
 sdy.mesh @mesh = <["x"=8]>
 
+// An argument is updated with 32 bits, what is computed with 16.
+// TPU: communication: 2.62 MiB on the wire per device, 2 collectives
+// GPU: communication: 3.50 MiB on the wire per device, 2 collectives
+func.func @updated(%x: tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %v: tensor<512x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<512x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %c: tensor<1024x1024xf32>) -> (tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<64x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.all_gather [{"x"}, {}] %v out_sharding=<@mesh, [{}, {}]> : tensor<512x1024xf32>
+  %1 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<512x1024xf32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %2 = stablehlo.dynamic_update_slice %c, %0, %zero, %zero : (tensor<1024x1024xf32>, tensor<512x1024xf32>, tensor<i32>, tensor<i32>) -> tensor<1024x1024xf32>
+  %3 = stablehlo.negate %c : tensor<1024x1024xf32>
+  %4 = stablehlo.dynamic_update_slice %3, %1, %zero, %zero : (tensor<1024x1024xf32>, tensor<512x1024xf32>, tensor<i32>, tensor<i32>) -> tensor<1024x1024xf32>
+  %5 = stablehlo.dot_general %x, %2, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+  %6 = stablehlo.dot_general %x, %4, contracting_dims = [1] x [0] : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+  return %5, %6 : tensor<64x1024xf32>, tensor<64x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=8]>
+
 // The gradient is summed up over the iterations, so the devices combine the sum once.
 // CHECK:     communication: 1.75 MiB on the wire per device, 1 collective
 // CHECK-NOT: on TPU

@@ -85,6 +85,16 @@ func.func @transforms(%x: tensor<8x1024xcomplex<f32>>, %y: tensor<8x32x64xf32>) 
 
 // -----
 
+// If only the real part of a result is used, the other one is not computed.
+// TPU: compute per device: 4.46 MFLOP in 1 product
+func.func @part(%x: tensor<8x1024xcomplex<f32>>) -> tensor<8x1024xf32> {
+  %0 = stablehlo.fft %x, type = FFT, length = [1024] : (tensor<8x1024xcomplex<f32>>) -> tensor<8x1024xcomplex<f32>>
+  %1 = stablehlo.real %0 : (tensor<8x1024xcomplex<f32>>) -> tensor<8x1024xf32>
+  return %1 : tensor<8x1024xf32>
+}
+
+// -----
+
 // Of the functions, only what @main reaches is counted.
 // CHECK: compute per device: 8.39 MFLOP in 2 products, 100% of them useful
 func.func @main(%x: tensor<128x128xf32>) -> tensor<128x128xf32> {

@@ -1,8 +1,10 @@
 """Why a collective is needed: which consumer is named, and which dimension shards the axes."""
 
+from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.report.groupings import ALL_GROUPINGS
-from tests.unit.report.programs import report
+from sdyopt.mlir.ir.rewrite import Rewriter
+from tests.unit.report.programs import module, report
 
 MESH = 'sdy.mesh @mesh = <["x"=2]>'
 
@@ -107,3 +109,21 @@ def test_a_sum_of_partial_results_is_that_of_products_with_weights() -> None:
     weight_of = ALL_GROUPINGS["weight"].text_of
     assert weight_of(found[0]).startswith("sums over ") and weight_of(found[0]).endswith(" and 1 more")
     assert weight_of(found[1]) == "sums over gate"
+
+
+def test_the_first_use_is_found_after_operations_have_moved() -> None:
+    program = module(
+        f"""
+        {MESH}
+        func.func @main(%a: tensor<4x4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}) {{
+          %0 = sdy.all_gather [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{}}, {{}}]> : tensor<4x4xf32>
+          %1 = stablehlo.abs %0 : tensor<4x4xf32>
+          %2 = stablehlo.negate %0 : tensor<4x4xf32>
+          return
+        }}
+        """
+    )
+    gather, absolute, negation = (op for op in program.walk() if op.dialect_name != "builtin" and op.results)
+    assert consumers(gather) == [absolute, negation]
+    Rewriter().move(negation, before=absolute)
+    assert consumers(gather) == [negation, absolute]

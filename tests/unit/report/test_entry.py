@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from sdyopt.analysis.figures.assumed_pipeline import reason_to_leave
 from sdyopt.analysis.report.entry import (
     over_baseline,
     over_budget,
@@ -35,6 +36,18 @@ def test_the_suffix_selects_the_format() -> None:
     assert "sdy.all_gather" in report_text(report, ".html", program=PROGRAM)
     with pytest.raises(UsageError):
         report_text(report, ".pdf")
+
+
+def test_a_program_from_between_passes_needs_no_others() -> None:
+    program = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+      %0 = sdy.data_flow_edge %a sharding=<@mesh, [{"x"}]> : tensor<8xf32>
+      %1 = stablehlo.abs %0 : tensor<8xf32>
+      return %1 : tensor<8xf32>
+    }
+    """
+    assert reason_to_leave(module(program)) == "is from between the passes of Shardy's pipeline"
 
 
 def test_an_existing_file_is_replaced_atomically(tmp_path: Path) -> None:
