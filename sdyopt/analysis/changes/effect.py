@@ -31,7 +31,11 @@ from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult
 
 # A change of a figure by a smaller share is noise.
 NOISE = Fraction(1, 100)
@@ -335,3 +339,22 @@ def _is_for_product(op: Op) -> bool:
 
 def _global_bytes(op: Op) -> int:
     return bytes_of(op.result_types[0]) or 0
+
+
+def is_indexed(subject: object) -> bool:
+    """Whether a value is what a gather or scatter takes or gives, other than one in each batch.
+
+    Compilers do one in each batch, such as `jnp.take_along_axis`, as it is estimated.
+    """
+    if not isinstance(subject, OpResult):
+        return False
+    made = [subject.op, *(value.op for value in subject.op.operands if isinstance(value, OpResult))]
+    near = made if isinstance(subject.op, ShardingConstraintOp) else made[:1]
+    return any(map(_has_no_batches, (*near, *subject.users)))
+
+
+def _has_no_batches(op: Op) -> bool:
+    """Whether an operation is a gather or scatter without dimensions of batches."""
+    if isinstance(op, GatherOp):
+        return not op.dimension_numbers.operand_batching_dims
+    return isinstance(op, ScatterOp) and not op.scatter_dimension_numbers.input_batching_dims

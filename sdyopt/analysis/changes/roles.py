@@ -78,6 +78,14 @@ class ValueClass:
 ClassOf = Callable[[Value], ValueClass | None]
 
 
+def _is_gathered(place: Place, own: Axes | None) -> bool:
+    """Whether a constraint of an input leaves out some of its axes, and has no others."""
+    op = place.subject.op if isinstance(place.subject, OpResult) else None
+    if not isinstance(op, ShardingConstraintOp) or own is None or place.axes is None or place.axes == own:
+        return False
+    return all(set(names) <= set(of_dim) for names, of_dim in zip(place.axes, own, strict=True))
+
+
 class RoleGroup(NamedTuple):
     """Classes of values that play one role, in the order of the program."""
 
@@ -102,6 +110,16 @@ class RoleGroup(NamedTuple):
         """The places of its annotations, written or possible; the first values, if it has neither."""
         places = [place for value_class in self.classes for place in value_class.places]
         return places or [Place(value_class.first, value_class.shape, None) for value_class in self.classes]
+
+    def beside(self, subject: Subject | None = None) -> list[Place]:
+        """The places that are changed with one of them, or with the inputs.
+
+        Where an input is gathered on purpose, as parameters are for a layer, is not changed with it.
+        """
+        own = next((place.axes for value_class in self.classes for place in value_class.arguments), None)
+        gathered = {place.subject for place in self.places if _is_gathered(place, own)}
+        chosen = subject in gathered
+        return [place for place in self.places if (place.subject in gathered) == chosen]
 
 
 def roles_of(module: Op) -> list[RoleGroup]:

@@ -21,7 +21,7 @@ from time import monotonic
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
-from sdyopt.analysis.changes.effect import NOISE, Figures
+from sdyopt.analysis.changes.effect import NOISE, Figures, is_indexed
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames
@@ -33,11 +33,9 @@ from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import OpResult, Value
+from sdyopt.mlir.ir.value import Value
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
@@ -471,7 +469,7 @@ class Search:
             return False
         if self.moves_whole and self._shards_rows_further(trial.change):
             return False
-        if self.moves_whole and not trial.effect.is_worth_it(any(map(_is_indexed, trial.change.subjects))):
+        if self.moves_whole and not trial.effect.is_worth_it(any(map(is_indexed, trial.change.subjects))):
             return False
         # Then a donation cannot be used, and what is saved in a step is sent before the next one.
         if after.carried > before.carried + NOISE * before.wire_bytes:
@@ -525,12 +523,3 @@ class Search:
     def excess(self, figures: Figures) -> int:
         """The bytes above the limit of the peak."""
         return 0 if self.memory is None else max(0, figures.peak_bytes - self.memory)
-
-
-def _is_indexed(subject: object) -> bool:
-    """Whether a value is what a gather or scatter takes or gives."""
-    if not isinstance(subject, OpResult):
-        return False
-    made = [subject.op, *(value.op for value in subject.op.operands if isinstance(value, OpResult))]
-    near = made if isinstance(subject.op, ShardingConstraintOp) else made[:1]
-    return any(isinstance(op, GatherOp | ScatterOp) for op in (*near, *subject.users))

@@ -1,13 +1,18 @@
-"""What is proposed first for the collective of a place."""
+"""What is proposed first for the collective of a place, and what is changed with an input."""
 
 import pytest
 
+from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals.collectives import at_place
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.registry import all_dialects, find_dialect
 
 _LAYERS = """
@@ -28,6 +33,16 @@ func.func @main(
 """
 
 
+def parsed(text: str) -> Op:
+    module, _ = parse_module(Source("program", text), DialectTable(find_dialect, all_dialects))
+    return module
+
+
+def search_of(text: str) -> Search:
+    module = parsed(text)
+    return Search(Trials(module, completing_pipeline(module)))
+
+
 @pytest.mark.parametrize(
     ("up", "down", "spec"),
     [
@@ -38,9 +53,50 @@ func.func @main(
     ],
 )
 def test_a_weight_as_its_product_needs_it_comes_first(up: str, down: str, spec: str) -> None:
-    text = _LAYERS.replace("UP", up).replace("DOWN", down)
-    module, _ = parse_module(Source("program", text), DialectTable(find_dialect, all_dialects))
-    search = Search(Trials(module, completing_pipeline(module)))
+    search = search_of(_LAYERS.replace("UP", up).replace("DOWN", down))
     assert search.trials.outcome is not None
     first = [next(iter(at_place(search.program, place)), None) for place in search.trials.outcome.largest_at]
     assert [spec] in [[edit.jax for edit in change.edits] for change in first if change is not None]
+
+
+_GATHERED = """
+sdy.mesh @mesh = <["fsdp"=4, "tp"=2]>
+func.func @main(%w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {"tp"}]>})
+    -> tensor<256x1024xf32> {
+  %0 = stablehlo.negate %w : tensor<256x1024xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [AXES]> : tensor<256x1024xf32>
+  %2 = stablehlo.negate %1 : tensor<256x1024xf32>
+  return %2 : tensor<256x1024xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("axes", "count"), [('{}, {"tp"}', 1), ('{"tp"}, {"fsdp"}', 2)])
+def test_where_a_weight_is_gathered_is_not_changed_with_it(axes: str, count: int) -> None:
+    program = search_of(_GATHERED.replace("AXES", axes)).program
+    constraint = next(op for op in program.module.walk() if isinstance(op, ShardingConstraintOp))
+    argument = next(op for op in program.module.walk() if op.results).operands[0]
+    assert isinstance(argument, BlockArgument)
+    change = program.alike(AnnotationEdit(argument, program.mesh.sharding((("tp",), ())), program.mesh.mesh))
+    assert len({edit.subject for edit in change.edits} & {argument, constraint.output}) == count
+
+
+_LOOKED_UP = """
+func.func @main(%x: tensor<8x64xf32>, %i: tensor<8x1x1xi32>, %j: tensor<8x1xi32>)
+    -> (tensor<8x1xf32>, tensor<8x64xf32>) {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [1],
+      operand_batching_dims = [0], start_indices_batching_dims = [0], start_index_map = [1],
+      index_vector_dim = 2>, slice_sizes = array<i64: 1, 1>}>
+      : (tensor<8x64xf32>, tensor<8x1x1xi32>) -> tensor<8x1xf32>
+  %1 = stablehlo.negate %x : tensor<8x64xf32>
+  %2 = "stablehlo.gather"(%1, %j) <{dimension_numbers = #stablehlo.gather<offset_dims = [1],
+      collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+      slice_sizes = array<i64: 1, 64>}> : (tensor<8x64xf32>, tensor<8x1xi32>) -> tensor<8x64xf32>
+  return %0, %2 : tensor<8x1xf32>, tensor<8x64xf32>
+}
+"""
+
+
+def test_what_is_looked_up_in_each_batch_is_as_estimated() -> None:
+    gathers = [op for op in parsed(_LOOKED_UP).walk() if op.signature.name == "stablehlo.gather"]
+    assert [is_indexed(op.results[0]) for op in gathers] == [False, True]

@@ -119,7 +119,7 @@ class ProposedOn:
         role = self._role_of.get(subject)
         same: Sequence[Subject] = [subject]
         if role is not None:
-            same = [place.subject for place in role.places]
+            same = [place.subject for place in role.beside(subject)]
         elif isinstance(subject, OpResult):
             same = self._results.get(_key_of_result(subject), same)
         subjects = same if subject in same else [subject, *same]

@@ -99,7 +99,11 @@ def batch(program: ProposedOn) -> Iterator[Change]:
         for size, of_size in sorted(sizes.items(), key=lambda entry: -_elements(entry[1])):
             edits = _along(program, name, [(place, 0) for role in of_size for place in role.places])
             is_of_input = any(edit.is_boundary for edit in edits)
-            constraints = _along(program, name, _constraints_of(program, of_size)) if is_of_input else []
+            constrained = list(_constraints_of(program, of_size)) if is_of_input else []
+            # An axis that activations have otherwise is not forgotten.
+            if any(_has_elsewhere(*place, name) for place in constrained):
+                constrained = []
+            constraints = _along(program, name, constrained)
             if edits and (len(of_size) > 1 or constraints):
                 title = f'shard the first dimension of inputs, of size {size}, along "{name}"'
                 reason = f'the devices along "{name}" have the same of the batch' if is_of_input else ""
@@ -126,6 +130,11 @@ def _constraints_of(program: ProposedOn, inputs: Sequence[RoleGroup]) -> Iterato
             dims = [dim for dim, group in enumerate(program.dimensions.of(role)) if group in groups]
             for value_class in role.classes if dims else ():
                 yield from ((place, dims[0]) for place in value_class.constraints)
+
+
+def _has_elsewhere(place: Place, dim: int, name: str) -> bool:
+    """Whether a place has an axis in another dimension than this one."""
+    return any(name in names for other, names in enumerate(place.axes or ()) if other != dim)
 
 
 @proposal("parameters", share=2)

@@ -8,13 +8,13 @@ after the passes. Roles for which most is sent come first.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, first_dimensions_first, neighbours, pairs
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
-from sdyopt.analysis.changes.roles import RoleGroup, is_uniform
+from sdyopt.analysis.changes.roles import Place, RoleGroup, is_uniform
 
 # Values without annotations: so many roles are looked at, those for which most is sent.
 _MAX_OTHERS = 16
@@ -29,8 +29,9 @@ def roles(program: ProposedOn) -> Iterator[Change]:
     """Changes of the roles that have annotations, or arguments."""
     for role in _by_bytes(program):
         if _is_annotated(role):
-            for axes in _near(role, program):
-                yield program.at(role.places, axes)
+            places = role.beside()
+            for axes in _near(role, places, program):
+                yield program.at(places, axes)
 
 
 @proposal("values", share=3)
@@ -87,7 +88,7 @@ def _computed(role: RoleGroup, program: ProposedOn) -> list[Axes]:
     ]
 
 
-def _near(role: RoleGroup, program: ProposedOn) -> Iterator[Axes]:
+def _near(role: RoleGroup, places: Sequence[Place], program: ProposedOn) -> Iterator[Axes]:
     """The shardings that are near to those of the places of a role."""
     sizes = program.mesh.sizes
     lent = [
@@ -100,7 +101,7 @@ def _near(role: RoleGroup, program: ProposedOn) -> Iterator[Axes]:
             if place.axes is not None
         ),
     ]
-    for current in dict.fromkeys(place.axes for place in role.places if place.axes is not None):
+    for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
         two = pairs(current, sizes) if not any(current) and not role.is_input else ()
         for axes in dict.fromkeys((*lent, *neighbours(current, sizes), *two)):
             if program.mesh.fits(axes, role.shape):
