@@ -46,6 +46,16 @@ func.func @kernel(%a: tensor<1x9x1xf32>, %k: tensor<4x1x1xf32> {sdy.sharding = #
   return %1 : tensor<1x6x1xf32>
 }
 
+// The whole kernel is larger than the operand.
+// CHECK-LABEL: func.func @no_window
+// CHECK:         stablehlo.dynamic_slice {{.*}}, sizes = [1, 0, 1]
+// CHECK:         stablehlo.convolution{{.*}}(tensor<1x0x1xf32>, tensor<2x1x1xf32>) -> tensor<1x0x1xf32>
+func.func @no_window(%a: tensor<1x1x1xf32>, %k: tensor<4x1x1xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<1x0x1xf32> {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x1xf32>, tensor<4x1x1xf32>) -> tensor<1x0x1xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}, {}]> : tensor<1x0x1xf32>
+  return %1 : tensor<1x0x1xf32>
+}
+
 // Windows that do not overlap, in shards of whole windows.
 // CHECK-LABEL: func.func @pooling(%arg0: tensor<4xf32>{{.*}}, %arg1: tensor<f32>) -> (tensor<2xf32>{{.*}})
 // CHECK-NEXT: %0 = "stablehlo.reduce_window"(%arg0, %arg1) <{window_dimensions = array<i64: 2>, window_strides = array<i64: 2>}> ({

@@ -109,7 +109,8 @@ def _slice_for_kernel(
             continue
         shards = sharded_size(slid.window_axes, mesh)
         extent = slid.window.size // shards * slid.window.window_dilation
-        sizes[slid.dim] -= extent * (shards - 1)
+        # No window fits into an operand that is too small: the result has no elements.
+        sizes[slid.dim] = max(sizes[slid.dim] - extent * (shards - 1), 0)
         offset = local.offset(builder, slid.window_axes, mesh, extent, element)
         if slid.is_reversed:
             offset = builder.binary(SubtractOp, builder.index(extent * (shards - 1), element), offset)
