@@ -78,7 +78,7 @@ class Session:
         self._reach.sort(tests, self._kills[mutant.path])
         not_run = Counter(map(self._reach.version, tests))
         for batch in self._batches(tests):
-            while (verdict := self._verdict(mutant, batch, worker)).failed:
+            while batch and (verdict := self._verdict(mutant, batch, worker)).failed:
                 failed = verdict.failed
                 if self._is_stable(failed, batch, worker):
                     self._kills[mutant.path][function_of(failed)] += 1

@@ -56,6 +56,9 @@ def of_transform(op: Op, collective: Collective) -> Collective | None:
     batch = prod(-(-size // count) for size, count in zip(before.shape[:first], sizes[:first], strict=True))
     given = _sharding_after(transform)
     parts = 1 if given is None else prod(dim.sharded_size(mesh) for dim in given.dims[first:])
+    if devices == parts == 1:
+        # Only the batch is gathered.
+        return None
     if devices == 1:
         size = batch * prod(after.shape[first:]) * _BYTES
         size *= 2 if isinstance(element_of(after), ComplexType) else 1

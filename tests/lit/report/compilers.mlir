@@ -282,6 +282,19 @@ func.func @gradient(%x: tensor<32x512x1024xbf16> {sdy.sharding = #sdy.sharding<@
 
 // -----
 
+sdy.mesh @mesh = <["b"=4]>
+
+// The batch of a transform is gathered as that of other operations.
+// GPU: communication: 6.00 KiB on the wire per device, 1 collective
+// TPU: communication: 6.00 KiB on the wire per device, 1 collective
+func.func @batch(%a: tensor<16x64xcomplex<f32>> {sdy.sharding = #sdy.sharding<@mesh, [{"b"}, {}]>}) -> tensor<16x64xcomplex<f32>> {
+  %0 = sdy.sharding_constraint %a <@mesh, [{}, {}]> : tensor<16x64xcomplex<f32>>
+  %1 = stablehlo.fft %0, type = FFT, length = [64] : (tensor<16x64xcomplex<f32>>) -> tensor<16x64xcomplex<f32>>
+  return %1 : tensor<16x64xcomplex<f32>>
+}
+
+// -----
+
 sdy.mesh @grid = <["b"=2, "x"=4]>
 
 // A Fourier transform is products to libtpu, which sums up parts along a sharded dimension, and transforms the
