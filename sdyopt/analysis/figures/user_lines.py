@@ -67,6 +67,8 @@ class UserLines:
         if len(location.frames) < 2:
             return location
         own = [frame for frame in location.frames if not is_in_library(frame)]
+        if not own:
+            return location
         is_constraint = _is_constraint(location)
         for frame, caller in zip(own, [*own[1:], None], strict=True):
             function = _function(frame)
@@ -75,7 +77,7 @@ class UserLines:
             only_constrains = is_constraint and is_called and function not in self._computing
             if function not in self._helpers and not only_constrains:
                 return location.at(frame)
-        return location.at(own[0]) if own else location
+        return location.at(own[0])
 
     @property
     def _computing(self) -> set[_Function]:

@@ -45,3 +45,10 @@ def test_a_constraint_in_a_helper_that_the_program_lacks_is_at_its_call() -> Non
     frames = (Frame("constrain", "model.py", 3, 0), Frame("layer", "model.py", 9, 0))
     location = SourceLocation("model.py", 3, 0, "", frames, "jit(f)/sharding_constraint")
     assert UserLines(list).chosen(location).line == 9
+
+
+def test_a_program_of_libraries_only_is_at_their_lines() -> None:
+    file = "/usr/lib/python3/site-packages/flax/linen/linear.py"
+    frames = (Frame("__call__", file, 3, 0), Frame("apply", file, 9, 0))
+    location = SourceLocation(file, 3, 0, "", frames)
+    assert UserLines(list).chosen(location) is location

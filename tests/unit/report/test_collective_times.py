@@ -66,6 +66,20 @@ def test_dimensions_of_an_axis_are_used_at_once() -> None:
     assert gigabytes(built_in_topology("tpu-v5e:16x16").on(mesh(a=16, b=16)), "a", "b") == pytest.approx(180)
 
 
+def test_an_axis_of_a_mesh_has_the_time_of_its_part_of_the_machine() -> None:
+    topology = built_in_topology("h100:4x8").on(mesh(a=4, b=8))
+    assert topology.times is not None
+    size, steps = 1 << 20, {"a": 3, "b": 7}
+    for axis, count in steps.items():
+        seconds = topology.times.seconds("all_gather", size, topology.parts_along([axis]))
+        given = topology.seconds("all_gather", [axis], count + 1, Fraction(size * count, count + 1))
+        assert given is not None and float(given) == pytest.approx(seconds)
+        least = topology.times.seconds("all_gather", 1, topology.parts_along([axis]))
+        latency = topology.link([axis]).latency
+        assert least is not None and latency is not None
+        assert float(latency) == pytest.approx(least / count)
+
+
 def test_slices_are_linked_by_the_network() -> None:
     topology = built_in_topology("tpu-v5e:4x4,slices=2").on(mesh(data=2, model=16))
     assert gigabytes(topology, "data") == pytest.approx(3.125)
