@@ -9,6 +9,9 @@ product. The finding has the number of FLOPs that each device computes beyond it
 The rule shards the operands and the result along the axis, in copies of the program, and reports the product
 if a device then computes less. If the product needs a value that is gathered, look for the constraint that
 gathers it.
+
+In a shard_map, a weight that is gathered along an axis is for a batch that is sharded along it. If no input
+other than what the step returns has that axis, its devices compute the same; no change of this is tried.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.same_batch import SameBatch, same_batches
 from sdyopt.analysis.figures.figures import Product
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks, Rule, rule
@@ -53,6 +58,33 @@ class RedundantCompute(Rule):
                     f"{flops_text(repeated)} per device: nothing of it is sharded along {names}",
                     cost=repeated,
                     proposals=_proposals(op, axes, programs),
+                )
+        yield from self._in_shard_maps(program)
+
+    def _in_shard_maps(self, program: LintedProgram) -> Iterator[Finding]:
+        """Products with weights that are gathered along an axis, which no batch is sharded along."""
+        repeated: dict[str, Fraction] = {}
+        first: dict[str, tuple[Op, SameBatch]] = {}
+        for found in same_batches(program.module, TensorOrigins(program.counts)):
+            for op in dict.fromkeys(found.gather.results[0].users):
+                product = program.products.get(op)
+                if product is not None and product.flops is not None:
+                    runs = 1 if product.times is None else product.times.high
+                    share = 1 - Fraction(1, found.size)
+                    repeated[found.axis] = (
+                        repeated.get(found.axis, Fraction(0)) + product.flops * runs * share
+                    )
+                    first.setdefault(found.axis, (op, found))
+        for axis, (op, found) in first.items():
+            if repeated[axis] >= self.limit("min_flops"):
+                yield Finding(
+                    op,
+                    f"{found.reason}: products with {found.weight} and other weights that are gathered along "
+                    f"it repeat {flops_text(repeated[axis])} per device",
+                    help=f"shard them as {found.wanted}, in the in_specs, too: not tried, because the shapes "
+                    "in the body change",
+                    cost=repeated[axis],
+                    is_kept=True,
                 )
 
 

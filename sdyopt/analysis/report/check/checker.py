@@ -13,11 +13,13 @@ from functools import cached_property
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.changes.same_batch import same_batches
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.analysis.figures.topology import Topology
@@ -230,6 +232,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     if not search.can_try:
         return check
     changed, others = places_by_change(everywhere, search)
+    _give_reasons(others, report, search)
     check.memory_place = memory_place([place.best for place in changed[:PLACES]], search)
     if check.memory_place is not None and _is_ample(check, check.memory_place.trial):
         check.memory_place = None
@@ -246,6 +249,26 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     check.together, check.trials = search.together, search.trials
     check.tried, check.proposed = search.tried, search.proposed
     return check
+
+
+def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> None:
+    """Says at gathers of weights that devices have the same of the batch; these places come first."""
+    outcome = search.trials.outcome
+    assert outcome is not None
+    number_of = dict(zip(counted_collectives(outcome.module), report.collectives, strict=False))
+    reasons = {
+        number_of[found.gather].number: found.reason
+        for found in same_batches(outcome.module, search.program.origins)
+        if found.gather in number_of
+    }
+    said = {""}
+    for place in places:
+        numbers = [collective.number for part in place.parts for collective in part.collectives]
+        reason = next((reasons[number] for number in numbers if number in reasons), "")
+        if reason not in said:
+            place.blocker = reason
+            said.add(reason)
+    places.sort(key=lambda place: not place.blocker)
 
 
 def _place_of(trial: Trial, places: Sequence[CostlyPlace], search: Search) -> CostlyPlace | None:
@@ -330,10 +353,15 @@ def _shown(changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: 
     """The places to show: those with a change first, and what sends most in any case."""
     shown = changed[:most]
     # What the program itself writes is no annotation's.
-    rest = sorted(others, key=lambda place: place.is_written and not place.is_transposed)[: most - len(shown)]
+    rest = sorted(others, key=_is_left)[: most - len(shown)]
     if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
         rest = [others[0], *rest[:-1]]
     return [*shown, *rest]
+
+
+def _is_left(place: CostlyPlace) -> bool:
+    """Whether nobody knows more of a place than that the program has its collectives itself."""
+    return place.is_written and not place.is_transposed and not place.blocker
 
 
 def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace | None:

@@ -1,0 +1,105 @@
+"""Batches that devices in a shard_map have the same of, although they gather weights for their own.
+
+A weight is gathered along an axis of a shard_map for a batch that is sharded along this axis, too: else all
+devices along it compute the same. A change would change the shapes in the body, so that none is tried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+
+from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
+from sdyopt.analysis.figures.boundary import carried_results
+from sdyopt.analysis.figures.figures import axis_names
+from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
+from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.value_names import name_of
+from sdyopt.shardy.notation.partition_spec import annotation_spec
+from sdyopt.shardy.notation.sharding_on_mesh import ShardingOnMesh
+
+
+class SameBatch(NamedTuple):
+    """An axis that a weight is gathered along, but that no input has that the step does not return.
+
+    `inputs` are the names of those inputs, `now` and `wanted` the specs of the first one.
+    """
+
+    gather: Op
+    axis: str
+    size: int
+    weight: str
+    inputs: Sequence[str]
+    now: str
+    wanted: str
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, and what would be right."""
+        more = f" and {len(self.inputs) - 1} more" if len(self.inputs) > 1 else ""
+        return (
+            f'the devices along "{self.axis}" have the same of the batch: {self.inputs[0]}{more}: '
+            f"{self.now} → {self.wanted} for in_specs of shard_map"
+        )
+
+
+def same_batches(module: Op, origins: TensorOrigins) -> Iterator[SameBatch]:
+    """The batches that devices have the same of, for each gather of a weight for them."""
+    for op in module.walk():
+        computation = op.parent_of_type(ManualComputationOp) if isinstance(op, AllGatherOp) else None
+        function = None if computation is None else computation.parent_op
+        weight = None if computation is None else origins.argument(op.operands[0])
+        if not isinstance(computation, ManualComputationOp) or not isinstance(function, FuncOp):
+            continue
+        kept = carried_results(function)
+        if weight is None or weight.index not in kept or not name_of(weight):
+            continue
+        inputs = [
+            (value, sharding)
+            for value, sharding in zip(computation.operands, computation.in_shardings, strict=True)
+            if isinstance(value, BlockArgument) and value.index not in kept and _rank(value)
+        ]
+        mesh = next((find_mesh(sharding.mesh_or_ref, module) for _, sharding in inputs), None)
+        names = [] if mesh is None else axis_names(traffic_of(op, mesh).axes)
+        specs = [(value, axes_of_sharding(sharding, _rank(value))) for value, sharding in inputs]
+        used = {name for _, axes in specs for of_dim in axes or () for name in of_dim}
+        for name in names:
+            if mesh is not None and name not in used and mesh.has_axis(name):
+                yield from _along(op, name, weight, specs, mesh)
+
+
+def _along(
+    op: Op, name: str, weight: Value, specs: Sequence[tuple[BlockArgument, Axes | None]], mesh: Mesh
+) -> Iterator[SameBatch]:
+    fitting = []
+    for value, axes in specs:
+        wanted = None if axes is None else with_axis(axes, 0, name)
+        assert isinstance(value.type, RankedTensor)
+        if wanted is not None and value.type.shape[0] % prod(map(mesh.axis_size, wanted[0])) == 0:
+            fitting.append((name_of(value) or f"argument {value.index}", axes or (), wanted))
+    if fitting and mesh.axis_size(name) > 1:
+        _, now, wanted = fitting[0]
+        listed = [text for text, *_ in fitting]
+        yield SameBatch(
+            op, name, mesh.axis_size(name), name_of(weight), listed, _spec(now, mesh), _spec(wanted, mesh)
+        )
+
+
+def _rank(value: Value) -> int:
+    return value.type.rank if isinstance(value.type, RankedTensor) else 0
+
+
+def _spec(axes: Axes, mesh: Mesh) -> str:
+    dims = tuple([DimensionSharding(tuple(map(AxisRef, names))) for names in axes])
+    return annotation_spec(ShardingOnMesh(TensorSharding(mesh, dims), mesh))
