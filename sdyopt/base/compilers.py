@@ -166,6 +166,13 @@ class CompilerBehavior(Enum):
         "a scatter that sets few elements of a constant is computed where its result is used",
         "report/memory_by_compiler.mlir",
     )
+    WRITES_FOR_MOVES = (
+        (TPU,),
+        "what is put beside something, padded, reversed, or thinned out, and what several slices are of, is "
+        "written for that; and every second row or column, and zeros between elements, by an operation of "
+        "its own",
+        "report/memory_by_compiler.mlir",
+    )
     KEEPS_SOFTMAX = (
         (TPU,),
         "the exponentials of a softmax in attention are written by what sums them up, and not computed again",

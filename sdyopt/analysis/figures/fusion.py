@@ -87,6 +87,8 @@ _MAX_LEAVES = 8
 _SMALL = 16
 # What is recomputed is at least this share of what it is computed from.
 _SHARE = 0.8
+# The minor dimensions that are in tiles.
+_TILED = 2
 # A scatter of so many times fewer elements than its result sets single ones of a constant, as one_hot does.
 FEW_UPDATES = 64
 
@@ -122,6 +124,9 @@ class Fusion:
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS in behaviors
         self.free: set[Value] = set()
         self._fusible = {op for op in ops if is_fusible(op)}
+        self._writes_for_moves = CompilerBehavior.WRITES_FOR_MOVES in behaviors
+        if self._writes_for_moves:
+            self._fusible = {op for op in self._fusible if not op.signature.cached(_is_alone)}
         # The operations whose results have no buffer, or one for the uses in `written` only.
         self.fused: set[Op] = set()
         # The last position at which a value is needed, and the operations that it can be fused with.
@@ -218,7 +223,7 @@ class Fusion:
             if result.has_one_use:
                 if len(leaves) <= _MAX_LEAVES:
                     leaves_of[result] = leaves
-            elif self._is_kept(op):
+            elif self._is_kept(op) or self._is_sliced(result):
                 continue
             elif _SHARE * sum(leaves.values()) <= self._bytes(result):
                 self._recomputed.add(op)
@@ -256,6 +261,14 @@ class Fusion:
                 self.logits.add(softmax.logits)
             return True
         return not self._recomputes_transcendentals
+
+    def _is_sliced(self, value: Value) -> bool:
+        """Whether a value of several uses is written because one of them takes a slice of it."""
+        return (
+            self._writes_for_moves
+            and not value.has_one_use
+            and any(isinstance(user, SliceOp) for user in value.users)
+        )
 
     def _leaves_live_on(self, op: Op) -> bool:
         """Whether what a result could be recomputed from is live until its last use anyway."""
@@ -299,6 +312,7 @@ class Fusion:
                 self.fused.add(op)
             return
         is_single = len(users) == 1 or isinstance(op, _BROADCASTS) or self._reader[result] is not None
+        is_single = is_single and not self._is_sliced(result)
         if (is_single and result not in self.written) or op in self._recomputed or self._leaves_live_on(op):
             self.fused.add(op)
 
@@ -341,6 +355,9 @@ class Fusion:
                 users |= self._fusing[seen]
                 readers.add(self._reader[seen])
                 first, final = self.written.get(seen, (-1, -1))
+            elif self._writes_for_moves and value not in self.free and user.signature.cached(_reads_memory):
+                if user in self.fused:
+                    here = final = max(here, self.last[user.results[0]])
             elif user in self.fused or (user.results and user.results[0] in self.free):
                 here = max(here, self.last[user.results[0]])
                 users.add(user)
@@ -410,6 +427,22 @@ def _is_fusible_signature(signature: OpSignature) -> bool:
     has_one_result = len(signature.result_types) == 1
     is_fused = has_one_result and not issubclass(signature.op_class, _NOT_FUSED)
     return is_fused and signature.cached(_is_elementwise_signature)
+
+
+def _is_alone(signature: OpSignature) -> bool:
+    """Whether an operation puts elements between others, or leaves some out in a tiled dimension."""
+    if issubclass(signature.op_class, PadOp):
+        return any(signature[PadOp.interior_padding])
+    if issubclass(signature.op_class, SliceOp):
+        return any(stride > 1 for stride in signature[SliceOp.strides][-_TILED:])
+    return False
+
+
+def _reads_memory(signature: OpSignature) -> bool:
+    """Whether an operation reads its operands from memory where it is computed with what uses it."""
+    if issubclass(signature.op_class, SliceOp):
+        return any(stride > 1 for stride in signature[SliceOp.strides])
+    return issubclass(signature.op_class, (ConcatenateOp, PadOp, ReverseOp))
 
 
 def _is_intricate(signature: OpSignature) -> bool:

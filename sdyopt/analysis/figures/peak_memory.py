@@ -51,6 +51,7 @@ _BEHAVIORS = (
     CompilerBehavior.RECOMPUTES_TRANSCENDENTALS,
     CompilerBehavior.SUMS_AFTER_LOOPS,
     CompilerBehavior.SUMS_IN_PRODUCTS,
+    CompilerBehavior.WRITES_FOR_MOVES,
 )
 ALIASING_OUTPUT = "tf.aliasing_output"
 BUFFER_DONOR = "jax.buffer_donor"
