@@ -257,8 +257,16 @@ def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
             if effect.saved(measure) >= least and is_worth_it and not trial.may_send_still_more:
                 enough.append(trial)
         if better := [trial for trial in enough if not trial.effect.is_worse] or enough:
-            return best_of([(trial, trial.effect) for trial in better], measure)[0], measure
+            best = best_of([(trial, trial.effect) for trial in better], measure)[0]
+            return _surer(best, measure, search), measure
     return None
+
+
+def _surer(trial: Trial, measure: Measure, search: Search) -> Trial:
+    """A change in place of one that does not pay or depends on the partitioner, which saves no less."""
+    least = trial.effect.saved(measure)
+    surer = (item for item in search.ranked if item.effect.holds and item.effect.saved(measure) >= least)
+    return trial if trial.effect.holds and search.pays(trial) else next(surer, trial)
 
 
 def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:

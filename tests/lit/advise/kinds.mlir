@@ -23,6 +23,7 @@
 // RUN: filecheck %s --check-prefix=SPLIT-OUT --input-file=%t/split.out
 // RUN: sdy-opt %t/edges.mlir --advise | filecheck %s --check-prefix=EDGES
 // RUN: sdy-opt %t/batch.mlir --check | filecheck %s --check-prefix=BATCH
+// RUN: sdy-opt %t/batch.mlir --lint --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=BATCH-LINT
 //--- state.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(
@@ -186,6 +187,9 @@ func.func public @main(
 //
 // BATCH:      best: P('fsdp') for tokens, P('fsdp', 'tp') at model.py:5 and 1 result: +384.0 KiB sent, {{.*}}
 // BATCH-NEXT: -60% FLOPs
+// The same mends what is computed several times: another change that does, too, sends more than it is worth.
+// BATCH-LINT:      dot_general repeats 75% of its FLOPs, {{.*}} [redundant-compute]
+// BATCH-LINT:      help: shard the first dimension of inputs, of size 8192, along "fsdp": tokens: P() → P('fsdp');
 //--- batch.mlir
 #up = loc("jit(step)/dot_general"("step"("model.py":4:1)))
 #h = loc("jit(step)/sharding_constraint"("step"("model.py":5:1)))
