@@ -36,7 +36,8 @@ def crossed(text: str) -> Iterator[Crossed]:
     """The places of a program."""
     module = sdyopt.parse(text)
     check = sdyopt.check(module)
-    helps = [" ".join(finding.help.split()) for finding in module.lint() if finding.help]
+    # A finding of a rule of its own has the change as help.
+    helps = [" ".join(text.split()) for each in module.lint() for text in (each.message, each.help) if text]
     advice = module.advise()
     advised = [(change.text, change.after.at_most(True)) for change in advice.ir.changes]
     for place in check.ir.places:
@@ -73,7 +74,7 @@ def _text(trial: Trial) -> str:
 
 
 def _says(help: str, trial: Trial) -> bool:
-    return help.startswith(_text(trial)) and f"tried: {trial.effect.figures_text}" in help
+    return help.startswith(_text(trial)) and f": {trial.effect.figures_text}" in help
 
 
 def _has_line(place: CostlyPlace) -> bool:

@@ -2,7 +2,6 @@
 
 names = Names(module)
 names.text(change)             # shard the input params['w'] as P('x'), and params['v'] likewise
-names.subject(change)          # params[*]['w'], or the constraint at model.py:4 and 1 other line
 names.place(edit)              # params['w'], result[0], or model.py:12 (dot_general)
 names.sdy_text(change)         # [{"x"}] on %arg0; 2 more
 """
@@ -45,15 +44,13 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of, result_text
+from sdyopt.mlir.value_names import name_of, name_of_result, result_text
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
 # Texts name at most this many of the other lines that have the same constraint.
 _OTHER_LINES = 4
-# Constraints of JAX programs, where there is little room.
-_SHORT_KINDS = {"reshard": "the reshard", "out_sharding": "out_sharding"}
 
 
 class ChangeNames:
@@ -151,13 +148,10 @@ class ChangeNames:
             specs, derived = self._specs_at_lines(change)
             if specs:
                 also = f"; where out_sharding is written, too: {_listed(derived, _OTHER_LINES)}"
-                return f"{change.title}: {_listed(specs, _OTHER_LINES)}{also if derived else ''}"
-            if difference := self.difference(change):
-                constraints = _listed(self._of_constraints(change), _OTHER_LINES)
-                return f"{change.title}: {'; '.join(filter(None, [difference, constraints]))}"
-            listed = list(dict.fromkeys(map(self.place, inputs_first(change.edits))))
-            more = f" and {len(listed) - 1} more" if len(listed) > 2 else ""
-            return f"{change.title}: {listed[0] if more else ' and '.join(listed)}{more}"
+                return f"write {_listed(specs, _OTHER_LINES)}, to {change.title}{also if derived else ''}"
+            constraints = self._of_constraints(change)
+            text = ", ".join([self._difference(change), *constraints[:_OTHER_LINES]])
+            return f"{text}, to {change.title}"
         edits = change.edits
         first = next((edit for edit in written_in_jax(edits) if not edit.how), edits[0])
         text = first.text(self.jax(first.named), self._is_explicit)
@@ -199,101 +193,32 @@ class ChangeNames:
             return "without an annotation"
         return edit._replace(sharding=current).jax or sdy_text(current)
 
-    def difference(self, change: Change) -> str:
-        """`opt['nu']['w'] and 3 more: P(None, 'x') → P('x')`: the inputs that a change shards otherwise.
+    def _difference(self, change: Change) -> str:
+        """`write P('x') for opt['nu']['w'] and 3 more (now P(None, 'x'))`: inputs that it shards otherwise.
 
-        Those that are sharded alike, before and after, are counted together.
+        Those that are sharded alike, before and after, are counted together. Without inputs, it is all edits.
         """
         inputs = [
             edit
             for edit in inputs_first(change.edits)
             if is_input_edit(edit) and annotation_of(edit.subject) not in (None, edit.sharding)
         ]
-        alike: dict[str, dict[str, None]] = {}
-        for edit in inputs:
-            specs = f"{self.now(Change((edit,)))} → {edit.jax or sdy_text(edit.sharding)}"
-            alike.setdefault(specs, {})[self.place(edit)] = None
-        if not alike:
-            return ""
-        specs, places = max(alike.items(), key=lambda item: len(item[1]))
+        alike: dict[tuple[str, str], dict[str, None]] = {}
+        for edit in inputs or change.edits:
+            now = f" (now {self.now(Change((edit,)))})" if inputs else ""
+            alike.setdefault((edit.jax or sdy_text(edit.sharding), now), {})[self.place(edit)] = None
+        (spec, now), places = max(alike.items(), key=lambda item: len(item[1]))
         first, *more = places
         others = sum(map(len, alike.values())) - len(places)
         of = f" and {len(more)} more" if more else ""
         also = f", and {counted(others, 'other')} likewise" if others else ""
-        return f"{first}{of}: {specs}{also}"
-
-    def subject(self, change: Change, there: SourceLocation | None = None) -> str:
-        """What is sharded, in few words: an argument or result by its name, any other value by its line.
-
-        `there` is a line that is shown beside it: a value that a helper returns is constrained there.
-        """
-        if not change.edits:
-            return change.words[0]
-        if change.parts:
-            return " and ".join([self._short(part, there) for part in change.parts])
-        first, several = change.edits[0], len(change.edits) > 1
-        subject = first.subject
-        if change.title:
-            # Without the title: lines are short.
-            specs, derived = self._specs_at_lines(change)
-            listed = _listed(specs, _SHOWN if len(specs) <= _SHOWN else 1)
-            if constraints := self._of_constraints(change):
-                listed = f"{self._of_inputs(change)}, {_listed(constraints, 1)}"
-            return f"{listed}{f' and maybe {len(derived)} more' if derived else ''}" or change.title
-        if isinstance(subject, FunctionResult):
-            return result_text(*subject)
-        if name := name_of(subject):
-            # What is carried to the next step has its name, too.
-            places = written_in_jax(
-                edit for edit in change.edits if not isinstance(edit.subject, FunctionResult)
-            )
-            names = dict.fromkeys(pattern_of(self.place(place)) for place in places)
-            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            return f"{pattern_of(name) if several and len(names) == 1 else name}{more}"
-        if first.is_boundary:
-            return self.place(first)
-        if first.replaced is not None:
-            edits = written_in_jax(edit for edit in change.edits if edit.replaced is not None)
-            line, *others = dict.fromkeys(self._line(edit.subject) for edit in edits)
-            more = f" and {counted(len(others), 'other line')}" if others else ""
-            assert edits[0].replaced is not None
-            kind = _SHORT_KINDS.get(constraint_text(edits[0].replaced).partition(" ")[0], "the constraint")
-            return f"{kind} {f'at {line}' if line else ''}{more}".rstrip()
-        # Where the constraint is written, in a word: lines are short.
-        how = first.how and (" (jax.grad)" if "jax.grad" in first.how else " (custom_vjp)")
-        if (value := self._gradients.value(subject)) is not None:
-            return f"the gradient of {name_of(value) or self._value(value, there)}{how}"
-        what = self._value(subject, there)
-        # It is that of an operand of this line.
-        location = self._calls.completed(source_location(subject.location), owning_op(subject))
-        return f"a gradient of {what}{how}" if location.phase is Phase.BACKWARD else what
-
-    def _short(self, change: Change, there: SourceLocation | None) -> str:
-        """`P('x') for params['w']`: the same with what is written there."""
-        first, subject = next(iter(change.edits), None), self.subject(change, there)
-        if first is None or change.title:
-            return subject
-        return f"{'no constraint' if first.is_removal else first.spec} for {subject}"
-
-    def _value(self, subject: OpResult | BlockArgument, there: SourceLocation | None) -> str:
-        """The value of a line, in words."""
-        op = owning_op(subject)
-        location = self._calls.completed(source_location(op.location), op)
-        calls = {(frame.file, frame.line) for frame in location.frames}
-        is_there = there is not None and (there.file, there.line) in calls
-        line = there.file_text if is_there and there is not None else self._line(subject)
-        return f"the value at {line}" if line else f"the result of {op.signature.name}"
+        return f"write {spec} for {first}{of}{now}{also}"
 
     def location(self, value: OpResult | BlockArgument) -> SourceLocation:
         """The line of a value that a person would change, which may call a helper."""
         op = owning_op(value)
         location = self._calls.completed(source_location(op.location), op)
         return self._lines.chosen(location) if location.line and not is_input(value) else NO_LOCATION
-
-    def _line(self, subject: Subject) -> str:
-        """The same as text; "" if it is unknown."""
-        assert not isinstance(subject, FunctionResult)
-        return self.location(subject).file_text
 
     def _specs_at_lines(self, change: Change) -> tuple[list[str], list[str]]:
         """`P('x') at model.py:12`: the statements of a change of several constraints, in their order.
@@ -303,16 +228,18 @@ class ChangeNames:
         edits = written_in_jax(change.edits)
         if not all(edit.replaced is not None for edit in edits):
             return [], []
-        lines: dict[str, tuple[int, AnnotationEdit]] = {}
+        lines: dict[tuple[str, int], tuple[SourceLocation, AnnotationEdit]] = {}
         for edit in edits:
             assert not isinstance(edit.subject, FunctionResult)
-            lines.setdefault(self._line(edit.subject), (self.location(edit.subject).line, edit))
-        ordered = sorted(lines.items(), key=lambda item: item[1][0])
+            location = self.location(edit.subject)
+            lines.setdefault((location.file, location.line), (location, edit))
         after = written((change,))
-        texts: tuple[list[str], list[str]] = [], []
-        for line, (_, edit) in ordered:
-            texts[follows(edit, {}) and follows(edit, after)].append(f"{edit.spec} at {line}")
-        return texts if texts[0] else (texts[1], [])
+        texts: tuple[dict[str, list[SourceLocation]], dict[str, list[SourceLocation]]] = {}, {}
+        for _, (location, edit) in sorted(lines.items()):
+            is_followed = follows(edit, {}) and follows(edit, after)
+            texts[is_followed].setdefault(edit.spec, []).append(location)
+        first, derived = ([f"{spec} at {_lines_text(at)}" for spec, at in specs.items()] for specs in texts)
+        return (first, derived) if first else (derived, [])
 
     def _of_constraints(self, change: Change) -> list[str]:
         """`P('x') at model.py:12`: the constraints of a change of inputs and constraints alone."""
@@ -320,32 +247,18 @@ class ChangeNames:
         others = tuple([edit for edit in change.edits if edit.subject not in of_inputs])
         return self._specs_at_lines(Change(others))[0] if of_inputs and others else []
 
-    def _of_inputs(self, change: Change) -> str:
-        """`P('x') for tokens and 1 more`."""
-        edits = [edit for edit in change.edits if is_input_edit(edit)]
-        more = f" and {len(edits) - 1} more" if len(edits) > 1 else ""
-        return f"{edits[0].spec} for {self.place(edits[0])}{more}"
-
     def _statements(self, edits: Sequence[AnnotationEdit]) -> str:
         """`moe.py:46`: where JAX programs write the constraints; "" if one of them is none of JAX.
 
         A statement constrains the gradient, too.
         """
-        lines: dict[tuple[str, int], str] = {}
+        locations = []
         for edit in written_in_jax(edits):
             location = source_location(edit.replaced.location) if edit.replaced is not None else None
             if location is None or not location.line or not location.name_stack:
                 return ""
-            chosen = self._lines.chosen(location)
-            lines[chosen.file, chosen.line] = chosen.file_text
-        # In the order of the file.
-        lines = dict(sorted(lines.items()))
-        first, *others = lines.values()
-        if len(others) > _OTHER_LINES:
-            return f"{first} and {len(others)} other lines"
-        if len({file for file, _ in lines}) == 1:
-            others = [str(line) for _, line in list(lines)[1:]]
-        return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
+            locations.append(self._lines.chosen(location))
+        return _lines_text(locations)
 
     # --- Trials -------------------------------------------------------------------------------------
 
@@ -373,6 +286,18 @@ class ChangeNames:
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
+
+
+def _lines_text(locations: Iterable[SourceLocation]) -> str:
+    """`moe.py:46, 50 and 52`, in the order of the files."""
+    lines = {(location.file, location.line): location.file_text for location in locations}
+    lines = dict(sorted(lines.items()))
+    first, *others = lines.values()
+    if len(others) > _OTHER_LINES:
+        return f"{first} and {len(others)} other lines"
+    if len({file for file, _ in lines}) == 1:
+        others = [str(line) for _, line in list(lines)[1:]]
+    return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
 
 
 def _listed(texts: Sequence[str], most: int) -> str:
@@ -437,18 +362,10 @@ def inputs_first(edits: Iterable[AnnotationEdit]) -> list[AnnotationEdit]:
     return sorted(edits, key=lambda edit: not is_input_edit(edit))
 
 
-def help_text(trial: Trial, names: ChangeNames) -> str:
-    """What to write, its effect and what that depends on, each in a line.
-
-    Without lines of Python, it is also said in Shardy's words.
-    """
-    effect = trial.effect
-    lines = [trial.text or "; ".join(trial.texts), f"tried: {effect.figures_text}"]
-    if not effect.holds:
-        lines.append(f"risk: {effect.risk}")
-    if not names.is_of_jax and (shown := names.sdy_text(trial.change)):
-        lines.append(f"in sdy: {shown}")
-    return "\n  ".join(lines)
+def sdy_help(trial: Trial, names: ChangeNames) -> str:
+    """A change in Shardy's words for a program without lines of Python; "" with them."""
+    shown = "" if names.is_of_jax else names.sdy_text(trial.change)
+    return f"in sdy: {shown}" if shown else ""
 
 
 def sdy_text(sharding: TensorSharding) -> str:

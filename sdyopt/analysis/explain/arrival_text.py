@@ -14,6 +14,7 @@ from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Ste
 from sdyopt.analysis.sharding_record.sources import AnnotationSource
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.text import printable_line
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
@@ -342,6 +343,11 @@ class Sentence:
         return child
 
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+# What stays in one line, to be copied: a PartitionSpec, and what to ask next.
+_WHOLE = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)|--explain='[^']*'")
+
+
 def tree_text(root: Sentence, width: int) -> str:
     """The tree, with a final newline."""
     return "".join(f"{line}\n" for line in _lines(root, "", "", width))
@@ -361,13 +367,14 @@ def _sentence(node: Sentence, first: str, rest: str, width: int) -> Iterator[str
     inner = rest + ("│  " if node.children else "  ")
     columns = max(width, _MIN_COLUMNS + len(first))
     lines = wrap(
-        text,
+        _WHOLE.sub(lambda match: match[0].replace(" ", _NO_BREAK), text),
         max(columns, _MIN_COLUMNS + len(inner)),
         initial_indent=first,
         subsequent_indent=inner,
         break_long_words=False,
         break_on_hyphens=False,
     ) or [first]
+    lines = [line.replace(_NO_BREAK, " ") for line in lines]
     if source_line and len(lines[-1]) + _GAP + len(source_line) <= columns:
         lines[-1] += f"{' ' * _GAP}{source_line}"
     elif source_line:

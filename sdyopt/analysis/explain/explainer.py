@@ -235,13 +235,13 @@ class ShardingExplainer:
         for state, titles in sharded_alike.items():
             kinds = list(dict.fromkeys(titles))
             more = f" and {len(kinds) - _KINDS_SHOWN} more" if len(kinds) > _KINDS_SHOWN else ""
-            what = "alike" if is_short else "of this line, type and sharding"
             named_kinds = f": {', '.join(kinds[:_KINDS_SHOWN])}{more}"
             # Several values of one kind need no list.
             is_same = is_short and len(kinds) == 1 and first_of[state].text.startswith(f"{kinds[0]}: ")
-            first_of[state].add(
-                f"{counted(len(titles), 'more value')} {what}{'' if is_same else named_kinds}"
-            )
+            what = f"{counted(len(titles), 'more value')} of this line"
+            so = f"so {'is' if len(titles) == 1 else 'are'} " if is_short else ""
+            such = "" if is_short else ", type and sharding"
+            first_of[state].add(f"{so}{what}{such}{'' if is_same else named_kinds}")
         asked = self.names.value(block_or_result(values[0])) if len(values) == 1 else ""
         trees = list(different.values())
         if is_line:
@@ -272,8 +272,9 @@ class ShardingExplainer:
             return None
         most = place.largest
         tree = Sentence(title_of(CheckResult(report, [], None, True), place))
-        tree.add(why(place))
+        # What to write is read first.
         self.advice.add_for_line(tree, place.key)
+        tree.add(f"why: {why(place)}")
         tree.add(f"see --explain='#{most.number}' for the {most.kind} that sends most")
         return tree
 

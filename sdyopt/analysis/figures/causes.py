@@ -10,7 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    Frame,
+    Phase,
+    SourceLocation,
+    source_location,
+)
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.user_lines import UserLines, is_shard_map, location_within
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
@@ -39,11 +45,24 @@ from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 # shard_map, for values that do not vary along an axis and are used with others that do.
 WRITTEN = "written in the program"
 TRANSPOSED_PVARY = "the transpose of an implicit pvary"
+_BACKWARD_OF = "the backward of "
 # The reason for the sharding of a result that the program states.
 ANNOTATED, OUT_SHARDINGS = "the program states it", "out_shardings state it"
 _PSUMS = ("psum", "psum_invariant")
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 _LOCAL_REDUCTIONS = (stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp, stablehlo.ReduceScatterOp)
+
+
+# Of a collective in the backward pass: what JAX transposes into it, as an operation and as it is called.
+_TRANSPOSED: dict[type[Op], tuple[type[Op], str]] = {
+    stablehlo.ReduceScatterOp: (stablehlo.AllGatherOp, "all_gather"),
+    stablehlo.AllGatherOp: (stablehlo.ReduceScatterOp, "psum_scatter"),
+    stablehlo.AllToAllOp: (stablehlo.AllToAllOp, "all_to_all"),
+    stablehlo.CollectivePermuteOp: (stablehlo.CollectivePermuteOp, "ppermute"),
+    stablehlo.AllReduceOp: (stablehlo.AllReduceOp, "psum"),
+}
+# The collectives of the forward pass, by what they are and their lines.
+Written = set[tuple[type[Op], tuple[Frame, ...]]]
 
 
 def producer(op: Op) -> Value:
@@ -175,7 +194,19 @@ def cause_of(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, line
     return _consumer_cause(op, shapes, origins, lines)
 
 
-def cause_of_local(op: Op, is_partitioned: bool) -> str:
+def is_of_program(cause: str) -> bool:
+    """Whether the program calls a collective, or JAX derives it from one: no annotation changes it."""
+    return cause in (WRITTEN, TRANSPOSED_PVARY) or cause.startswith(_BACKWARD_OF)
+
+
+def written_collectives(module: Op) -> Written:
+    """The collectives that the program calls in a shard_map."""
+    types = {type for type, _ in _TRANSPOSED.values()}
+    ops = ((op, location_within(op)) for op in module.walk() if type(op) in types)
+    return {(type(op), at.frames) for op, at in ops if at.frames and at.phase not in GRADIENTS}
+
+
+def cause_of_local(op: Op, is_partitioned: bool, written: Callable[[], Written]) -> str:
     """The reason for a StableHLO collective, in a sentence without a full stop.
 
     The partitioner inserts such collectives in place of an operation that needs elements of other shards. In
@@ -184,7 +215,7 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     if name := replaced_by(op.parent_op):
         return f"{name.rpartition('.')[2]} needs elements of other shards"
     if not is_partitioned:
-        return TRANSPOSED_PVARY if _is_transposed_pvary(op) else WRITTEN
+        return _written_cause(op, written)
     value = op.operand_at(0) if op.operands else None
     if isinstance(op, _LOCAL_REDUCTIONS) and isinstance(value, OpResult):
         return f"combines the partial results of {op_text(value.op)}"
@@ -194,6 +225,17 @@ def cause_of_local(op: Op, is_partitioned: bool) -> str:
     more = f" and {len(users) - 1} more need" if len(users) > 1 else " needs"
     is_returned = isinstance(users[0], FuncReturnOp)
     return f"{'a result of the program' if is_returned else op_text(users[0])}{more} its result"
+
+
+def _written_cause(op: Op, written: Callable[[], Written]) -> str:
+    if _is_transposed_pvary(op):
+        return TRANSPOSED_PVARY
+    location = location_within(op)
+    if location.phase is Phase.BACKWARD and type(op) in _TRANSPOSED:
+        source, name = _TRANSPOSED[type(op)]
+        if (source, location.frames) in written():
+            return f"{_BACKWARD_OF}{name}"
+    return WRITTEN
 
 
 def _is_transposed_pvary(op: Op) -> bool:

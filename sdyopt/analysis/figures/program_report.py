@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, cached_property
 
 from sdyopt.analysis.figures import stablehlo_collectives
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import (
     Updates,
+    Written,
     cause_of,
     cause_of_local,
     change_of,
@@ -17,6 +18,7 @@ from sdyopt.analysis.figures.causes import (
     location_of,
     returned_as,
     summed_over,
+    written_collectives,
 )
 from sdyopt.analysis.figures.compiled_collectives import compiled, machine_of, unknown_machine
 from sdyopt.analysis.figures.compiled_products import (
@@ -173,6 +175,11 @@ class _Collector:
         self._traffic: dict[tuple[OpSignature, TensorSharding | None], _Sent] = {}
         # None if no collective is in a backward pass.
         self._updates: Updates | None = None
+
+    @cached_property
+    def _written(self) -> Written:
+        """The collectives that the program calls, if it has backward ones."""
+        return written_collectives(self._module)
 
     def report(self) -> Report:
         """The figures of collectives and products."""
@@ -362,7 +369,7 @@ class _Collector:
             self._counts.times(outside),
             self._location(location_within(op), op),
             self._names[op.results[0]] if op.results else "",
-            cause_of_local(op, self._shapes.is_partitioned),
+            cause_of_local(op, self._shapes.is_partitioned, lambda: self._written),
             "",
             *self._tensor(op),
             per_iteration=self._per_iteration(outside),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from textwrap import wrap
 
 from sdyopt.analysis.figures.assumed_pipeline import remark_on_lines
@@ -65,11 +66,14 @@ class Linting(Analysis[Options]):
             self.is_passed &= diagnostic.severity not in self._failing
             emit(diagnostic)
         self.is_passed &= result.is_complete
-        self.texts.append(summary_text(result, self.run.width))
+        self.texts.append(summary_text(result, self.run.width, self._failing))
 
 
-def summary_text(result: LintResult, width: int) -> str:
-    """A line for each rule that found something, then a line with the sum."""
+def summary_text(result: LintResult, width: int, failing: Sequence[Severity] = ()) -> str:
+    """A line for each rule that found something; what all changes save; then what was looked at.
+
+    `failing` are the severities that fail the run.
+    """
     lines = []
     for rule in all_rules():
         if rule.id in result.counts:
@@ -79,18 +83,30 @@ def summary_text(result: LintResult, width: int) -> str:
             costs = f"  {UNIT_TEXTS[rule.unit](cost)} {rule.cost}" if cost and rule.cost and is_sum else ""
             lines.append(f"{count:>5}  {rule.id}{costs}")
     total = sum(count for count, _ in result.counts.values())
-    text = "no findings" if not total else counted(total, "finding")
     if (together := result.together) is not None:
         parts = len(together.change.parts)
         which = "" if parts == total else f"{parts} of them "
         lines.append(f"{which}together: {together.effect.figures_text}")
+    text = "no findings" if not total else counted(total, "finding")
+    text += f" of {counted(result.rules, 'rule')}"
+    if result.tried or result.untried:
+        text += f", {counted(result.tried, 'change')} tried"
     if result.untried:
-        text += f"; {counted(result.untried, 'change')} not tried, --advise tries more"
+        text += f" ({result.untried} more: --advise)"
+    if result.looked_at:
+        text += f"; {result.looked_at}"
     if result.allowed:
-        text += f", {result.allowed} allowed"
+        text += f"; {result.allowed} allowed"
     if not result.is_complete:
         text += "; a pass failed, so that the rules on the program with collectives did not run"
+    ends = [text]
     if total:
-        text += "; --help-lint=RULE explains a rule"
-    lines += wrap(text, max(width, _LEAST_WIDTH), subsequent_indent="  ", break_on_hyphens=False)
+        severities = {diagnostic.severity for diagnostic in result.diagnostics}
+        passes = result.is_complete and severities.isdisjoint(failing)
+        ends.append(
+            f"{'the run passes: --lint-fail-on=warning fails it; ' if passes else ''}"
+            "--help-lint=RULE explains a rule"
+        )
+    for end in ends:
+        lines += wrap(end, max(width, _LEAST_WIDTH), subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join(lines) + "\n"

@@ -8,17 +8,20 @@ from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
-from sdyopt.analysis.changes.names import help_text
+from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.figures.topology import Topology
+from sdyopt.analysis.figures.totals import wire_total
+from sdyopt.analysis.figures.units import bytes_text, total_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
 from sdyopt.analysis.lint.settings import LintSettings
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
+from sdyopt.analysis.report.check.trial_text import trial_text
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import LINT, LINT_COMMENT
@@ -44,12 +47,16 @@ class LintResult:
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
     findings, which comments or settings allow, `untried` that of changes for which no trial was left.
+    `rules` is the number of rules that ran; `looked_at` are the figures of the program, in words.
     `together` are the changes of findings that go together, as one. `is_complete`: no pass failed.
     """
 
     diagnostics: list[Diagnostic] = field(default_factory=list)
     counts: dict[str, tuple[int, Fraction]] = field(default_factory=dict)
     allowed: int = 0
+    rules: int = 0
+    looked_at: str = ""
+    tried: int = 0
     untried: int = 0
     together: Trial | None = None
     is_complete: bool = True
@@ -84,6 +91,7 @@ class Linter:
         result = LintResult(diagnostics=list(self._comments.problems))
         placeds: list[_Placed] = []
         for rule in self._settings.rules():
+            result.rules += 1
             for finding in self._findings(rule, programs, result):
                 finding = replace(finding, proposals=list(finding.proposals))
                 diagnostic, lines = self._diagnostic(rule, finding)
@@ -96,6 +104,7 @@ class Linter:
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
+        result.looked_at, (result.tried, result.untried) = programs.looked_at, programs.tried
         return result
 
     def _tried(self, placeds: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
@@ -117,7 +126,6 @@ class Linter:
             elif not _is_reported(placed, best[0], reported, programs):
                 reported.append(best[0])
                 saving.append((placed, *best))
-        result.untried = search.proposed - search.tried
         if len(saving) > 1 and (together := search.together) is not None:
             keys = {trial.change.key for _, trial, _ in saving}
             is_of_findings = all(part.key in keys for part in together.change.parts)
@@ -134,8 +142,8 @@ class Linter:
             # A change that is worth it for its time may save nothing of what a rule counts.
             saved = max(trial.effect.saved(measure), 0)
             finding = replace(placed.finding, cost=saved)
-            help = help_text(search.names.worded(trial, search.trials), search.names)
-            yield placed._replace(finding=finding, diagnostic=replace(placed.diagnostic, help=help))
+            worded = search.names.worded(trial, search.trials)
+            yield placed._replace(finding=finding, diagnostic=_with_change(placed, worded, search.names))
         yield from sorted(rest, key=_Placed.order)
 
     def _findings(self, rule: Rule, programs: _Programs, result: LintResult) -> Iterable[Finding]:
@@ -269,6 +277,16 @@ def _surer(trial: Trial, measure: Measure, search: Search) -> Trial:
     return trial if trial.effect.holds and search.pays(trial) else next(surer, trial)
 
 
+def _with_change(placed: _Placed, trial: Trial, names: ChangeNames) -> Diagnostic:
+    """A diagnostic with its change: as the message if that has nothing else to say, else as help."""
+    diagnostic, in_sdy = placed.diagnostic, sdy_help(trial, names)
+    text = trial_text(trial)
+    if not placed.is_of_check:
+        return replace(diagnostic, help="\n  ".join(filter(None, [text, in_sdy])))
+    reason = Diagnostic(Severity.NOTE, diagnostic.location, f"why: {diagnostic.message}")
+    return replace(diagnostic, message=text, help=in_sdy, notes=[reason, *diagnostic.notes])
+
+
 def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
     """Whether a change that is reported already is that of a finding, or does what it does."""
     lines = {programs.place_of(collective)[0] for collective in placed.finding.collectives}
@@ -339,6 +357,20 @@ class _Programs:
     def place_of(self, op: Op) -> tuple[str, str, str]:
         """The place of a collective in figures."""
         return place_of_collective(self.with_collectives.collectives[op])
+
+    @property
+    def looked_at(self) -> str:
+        """`4.70 GiB sent, 2.41 GiB at the peak`, if a rule looked at the program with collectives."""
+        if "with_collectives" not in vars(self):
+            return ""
+        report = self.with_collectives.report
+        return f"{total_text(wire_total(report))} sent, {bytes_text(report.memory.peak)} at the peak"
+
+    @property
+    def tried(self) -> tuple[int, int]:
+        """How many changes were tried for all that a check has, and how many were not; 0 without a check."""
+        check = vars(self).get("check")
+        return (check.tried, check.proposed - check.tried) if isinstance(check, CheckResult) else (0, 0)
 
     @cached_property
     def check(self) -> CheckResult:

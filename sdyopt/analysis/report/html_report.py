@@ -51,7 +51,7 @@ from sdyopt.analysis.report.check.checker import (
     kind_of,
     places_of,
 )
-from sdyopt.analysis.report.check.trial_text import memory_change, memory_reason, memory_title
+from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title, trial_text
 from sdyopt.analysis.report.groupings import grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
@@ -314,8 +314,8 @@ def _memory_place(place: MemoryPlace) -> h.Node:
             h.span(".where")[replace_unprintable(place.name)],
             h.strong[memory_title(place)],
         ],
-        h.p(".note")[replace_unprintable(memory_reason(place))],
-        h.p(".tried")[replace_unprintable(memory_change(place))],
+        h.p(".note")[replace_unprintable(MEMORY_REASON)],
+        h.p(".tried")[replace_unprintable(trial_text(place.trial))],
     ]
 
 

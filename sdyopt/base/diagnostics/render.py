@@ -98,8 +98,8 @@ class _Renderer:
                 yield self._excerpt(shown)
         for note in diagnostic.notes:
             yield self._head(note.severity, note.location, note.message)
-            # Consecutive notes at the same location show the source line once.
-            if note.location is not shown:
+            # Notes show the source line of the diagnostic, or of the note before, once.
+            if note.location is not shown and note.location is not diagnostic.location:
                 yield self._culprit(note)
             shown = note.location
         if diagnostic.help:

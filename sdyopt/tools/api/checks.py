@@ -155,7 +155,7 @@ class Check(OfProgram):
         place = self.ir.memory_place
         if place is None:
             return None
-        reason, change = trial_text.memory_reason(place), trial_text.memory_change(place)
+        reason, change = trial_text.MEMORY_REASON, trial_text.trial_text(place.trial)
         location, best = from_source(place.location), self._tried(place.trial)
         return MemoryPlace(location, place.name, place.saved, reason, change, best)
 
@@ -214,12 +214,12 @@ class Check(OfProgram):
             yield bar([(name, float(part.high / check.wire.high)) for name, part in parts.items()])
         axes, rows = list(axis_sizes(check.report.mesh)), []
         for place, shown in zip(check.places, self.places, strict=True):
-            where, sends, what = (*check_text.title_of(check, place).split("  "), "", "")[:3]
+            sends, what = check_text.amount_of(check, place), check_text.kinds_of(check, place)
             share = float(place.total.high / check.wire.high) if check.wire.high else 0
-            cells = [coloured(cell, axes) for cell in (where, what, shown.reason, shown.change)]
+            cells = [coloured(cell, axes) for cell in (place.name, what, shown.reason, shown.change)]
             rows.append([f"{as_html(sends)}{fill(share)}", *cells])
         if (memory := check.memory_place) is not None:
-            reason, change = trial_text.memory_reason(memory), trial_text.memory_change(memory)
+            reason, change = trial_text.MEMORY_REASON, trial_text.trial_text(memory.trial)
             texts = (trial_text.memory_title(memory), memory.name, "", reason, change)
             rows.append([coloured(text, axes) for text in texts])
         if rows:

@@ -13,7 +13,8 @@
 // MACHINE-NOT:  between steps
 
 // A check shards the argument that a gradient updates, and the result in its place: that sends nothing between steps.
-// CHECKED: tried: P(None, 'x') for params['w']: -1.31 MiB sent, -2.23 MiB memory{{$}}
+// CHECKED:      1. shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise (now P()): -1.31 MiB
+// CHECKED-NEXT: sent, -2.23 MiB memory{{$}}
 
 // JAX writes jax.buffer_donor if it does not know the sharding of the result: it is the same.
 // RUN: sed 's/tf.aliasing_output = 0 : i32/jax.buffer_donor = true/' %s > %t.mlir
@@ -21,7 +22,7 @@
 // RUN: sdy-opt %t.mlir --check | filecheck %s --check-prefix=CHECKED
 // RUN: sdy-opt %t.mlir --lint=cheaper-sharding --lint-config=- -o /dev/null 2>&1 | filecheck %s --check-prefix=LINT
 
-// LINT: help: shard the input params['w'] as P({{.*}}), and result[0]['w'] likewise
+// LINT: warning: shard the input params['w'] as P({{.*}}), and result[0]['w'] likewise
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))

@@ -13,9 +13,11 @@
 
 // Moments that are not sharded as their parameters, all at once.
 //
-// STATE:       1. shard the state of the optimizer as its parameters: state['nu']['w']
+// STATE:       1. write P('data', 'model') for state['nu']['w'] and 1 more (now P()), to shard the state of the
+// STATE-NEXT:  optimizer as its parameters
 // STATE:       on the wire 1.31 MiB → 0 B
-// STATE-CHECK: tried: shard the state of the optimizer as its parameters: -1.31 MiB sent
+// STATE-CHECK: 1. write P('data', 'model') for state['nu']['w'] and 1 more (now P()), to shard the state of
+// STATE-CHECK: its parameters: -1.31 MiB sent
 // RUN: sdy-opt %t/donation.mlir --advise | filecheck %s --check-prefix=DONATION
 // RUN: sdy-opt %t/explicit.mlir --advise -o %t/explicit.out | filecheck %s --check-prefix=EXPLICIT
 // RUN: filecheck %s --check-prefix=EXPLICIT-OUT --input-file=%t/explicit.out
@@ -46,7 +48,7 @@ func.func @main(
 
 // A parameter that lacks the sharding of its moment: it is the parameter that is changed.
 //
-// PARAMETER: 1. shard the parameters and the state of the optimizer alike: params['w']
+// PARAMETER: 1. write {{.*}} for params['w'] {{.*}}, to shard the parameters and
 //--- parameter.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(
@@ -63,7 +65,7 @@ func.func @main(
 
 // What jit initializes without out_shardings, which each device computes and stores.
 //
-// RESULTS: 1. give the results out_shardings along "data", "model": result['w'] and result['m']
+// RESULTS: 1. write {{.*}} for result['w'] and 1 more, to give the results out_shardings along
 // RESULTS: peak memory 128.0 MiB → 16.0 MiB
 //--- results.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
@@ -78,10 +80,10 @@ func.func @main(%key: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 //
 // SUMS: 1. psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep'
 // SUMS: on the wire 3.91 MiB → 2.91 MiB
-// SUMS-LINT: model.py:12:6: warning: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program [cheaper-sharding]
-// SUMS-LINT: help: psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep'
-// SUMS-TPU:      model.py:12  3.50 MiB
-// SUMS-TPU:      tried: psum_scatter along 'dp' in place of the psum at line 12, then psum along 'ep': -1.00 MiB
+// SUMS-LINT: model.py:12:6: warning: psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep': -{{.*}} [cheaper-sharding]
+// SUMS-LINT: note: why: model.py:12: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
+// SUMS-TPU:      {{[12]}}. psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep': -1.00 MiB
+// SUMS-TPU:      why: model.py:12: 3.50 MiB
 // SUMS-OUT:      out_shardings=[<@mesh, [{"dp"}, {}]>]
 // SUMS-OUT:      "stablehlo.reduce_scatter"
 // SUMS-OUT-SAME: replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]>
@@ -185,11 +187,11 @@ func.func public @main(
 
 // A batch that no device shares with others: its constraints would undo it if only the input had the axis.
 //
-// BATCH:      best: P('fsdp') for tokens, P('fsdp', 'tp') at model.py:5 and 1 result: +384.0 KiB sent, {{.*}}
-// BATCH-NEXT: -60% FLOPs
+// BATCH:      best: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') at model.py:5, to shard the first
+// BATCH-NEXT: dimension of inputs, of size 8192, along "fsdp": +384.0 KiB sent
 // The same mends what is computed several times: another change that does, too, sends more than it is worth.
 // BATCH-LINT:      dot_general repeats 75% of its FLOPs, {{.*}} [redundant-compute]
-// BATCH-LINT:      help: shard the first dimension of inputs, of size 8192, along "fsdp": tokens: P() → P('fsdp');
+// BATCH-LINT:      help: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') at model.py:5, to shard the first dimension
 //--- batch.mlir
 #up = loc("jit(step)/dot_general"("step"("model.py":4:1)))
 #h = loc("jit(step)/sharding_constraint"("step"("model.py":5:1)))

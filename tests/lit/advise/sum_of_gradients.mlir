@@ -16,8 +16,9 @@
 // CHECK-NOT:  jax.custom_vjp
 // CHECK-NOT:  (broadcast_in_dim)
 
-// CHECKED: {{^}}1. model.py:7
-// CHECKED: tried: P(None, 'x') for params['w']: -3.00 MiB sent, -3.23 MiB memory{{$}}
+// CHECKED:      {{^}}1. shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise (now P()): -3.00 MiB
+// CHECKED-NEXT: sent, -3.23 MiB memory{{$}}
+// CHECKED-NEXT: why: model.py:7
 
 #first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))

@@ -5,15 +5,15 @@
 // RUN: filecheck %s --check-prefix=MARKDOWN < %t/report.md
 
 // MARKDOWN: | bytes | share | where | what | why | change |
-// MARKDOWN: | 864.0 KiB | 44% | model.py:5 | {{.*}} | tried: P('data') for the constraint at line 4 and 1 other line{{.*}}: -1.41 MiB sent, -2.38 MiB memory, -67% FLOPs |
+// MARKDOWN: | 864.0 KiB | 44% | model.py:5 | {{.*}} | write P('data') in the with\_sharding\_constraint at model.py:4 and 10 (now P()): -1.41 MiB sent, -2.38 MiB memory, -67% FLOPs{{.*}} |
 
 // One of two lines comes before one that shards the input, too, and saves as much.
-// CHECK:      1. model.py:5  864.0 KiB (44%)  2 all_gather along data
-// CHECK-NEXT: P('data') → P() for dot_general
-// CHECK-NEXT: tried: P('data') for the constraint at line 4 and 1 other line{{.*}}: -1.41 MiB sent,
-// CHECK:      2. model.py:7  1.00 MiB (52%)
-// CHECK-NEXT: P(None, 'data') → P() for add at model.py:6
-// CHECK-NEXT: the change of 1 saves 672.0 KiB of this
+// CHECK:      1. write P('data') in the with_sharding_constraint at model.py:4 and 10 (now P()): -1.41 MiB sent,
+// CHECK-NEXT: -2.38 MiB memory, -67% FLOPs; 1 result is sharded otherwise, too
+// CHECK-NEXT: why: model.py:5: 864.0 KiB (44%) sent, 2 all_gather along data: 1 of these 2: x is resharded from
+// CHECK-NEXT: P('data') to P() for dot_general and 2 more
+// CHECK-NEXT: 2. model.py:7: the change of 1 saves 672.0 KiB of 1.00 MiB, too
+// CHECK-NEXT: no other change is cheaper ({{[0-9]+}} tried); the rest is sent by
 
 //--- program.mlir
 #shard = loc("shard"("model.py":1:4))

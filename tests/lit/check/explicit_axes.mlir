@@ -7,9 +7,10 @@
 // RUN: sdy-opt %s --explain=model.py:11 | filecheck %s --check-prefix=DERIVED
 // RUN: sdy-opt %s --advise | filecheck %s --check-prefix=ADVISE
 
-// CHECK:      1. model.py:10  512.0 KiB (100%)  all_gather along model
-// CHECK-NEXT: P('data', 'model') → P('data') for tanh at model.py:11
-// CHECK-NEXT: tried: P('data', 'model') for the reshard at line 10 and 1 result: -512.0 KiB sent, -1.50 MiB
+// CHECK:      1. write P('data', 'model') in the reshard at model.py:10 (now P('data')): -512.0 KiB sent,
+// CHECK-NEXT: -1.50 MiB memory; 1 result is sharded otherwise, too
+// CHECK-NEXT: why: model.py:10: 512.0 KiB (100%) sent, all_gather along model: resharded from
+// CHECK-NEXT: P('data', 'model') to P('data') for tanh at model.py:11
 
 // LINT-NOT: P.UNCONSTRAINED
 // LINT-NOT: overridden-constraint
@@ -20,10 +21,10 @@
 
 // The line and the value have the change of all results with it, not that of the constraint alone, which saves nothing.
 // It is said once.
-// LINE:      model.py:10 512.0 KiB (100%) all_gather along model
-// LINE-NEXT: P('data', 'model') → P('data') for tanh at model.py:11
+// LINE:      model.py:10: 512.0 KiB (100%) sent in all_gather along model
 // LINE-NEXT: help: write P('data', 'model') in the reshard at model.py:10
 // LINE-NEXT: tried: -512.0 KiB sent, -1.50 MiB memory; this line sends 0 B in place of 512.0 KiB
+// LINE-NEXT: why: resharded from P('data', 'model') to P('data') for tanh at model.py:11
 // LINE:      "model" does not shard dimension 1
 // LINE-NOT:  help:
 

@@ -3,10 +3,10 @@
 // A gradient is called by the weight that it updates, not by the momentum; a contraction by its weight; and a
 // convolution that the partitioner replaces by its own name.
 
-// CHECK:      {{^}}1. model.py:7 {{.*}} all_reduce along x, backward
-// CHECK-NEXT:    gradient of params['w']: dot_general contracts a dimension of batch sharded along "x"
-// CHECK:      {{^}}2. model.py:6 {{.*}} all_reduce along y
-// CHECK-NEXT:    dot_general contracts a dimension of params['w'] sharded along "y"
+// CHECK:         why: model.py:7: {{.*}} all_reduce along x, backward: gradient of params['w']:
+// CHECK-NEXT:      dot_general contracts a dimension of batch sharded along "x"
+// CHECK:      {{^}}2. model.py:6: {{.*}} all_reduce along y
+// CHECK-NEXT:    why: dot_general contracts a dimension of params['w'] sharded along "y"
 
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))

@@ -7,11 +7,13 @@
 
 // CHECK:      communication  26.0 KiB × n sent by each of 8 devices; n: --assume-trips=4=N
 // CHECK:      compute        {{.*}} kFLOP × n per device
-// CHECK-NEXT: {{^}}1. model.py:7  26.0 KiB × n  all_reduce along x 18.0 KiB × n, all_reduce along y 8.00 KiB × n
-// CHECK-NEXT:    dot_general contracts a dimension of params['a'] sharded along "x"
+// CHECK-NEXT: {{^}}1. shard the input h as P('y', 'x'), and result 0 of @main likewise (now P(None, 'x')): -2.00 KiB
+// CHECK-NEXT:      sent, -8.00 KiB memory
+// CHECK-NEXT:    why: model.py:7: 26.0 KiB × n sent, 8.00 KiB × n of it in all_reduce along y: dot_general
+// CHECK-NEXT:      contracts a dimension of params['b'] sharded along "y"
 
 // ASSUMED:      communication  104.0 KiB sent by each of 8 devices: 69% all_reduce along x
-// ASSUMED:      {{^}}1. model.py:7  104.0 KiB (100%)  all_reduce along x 72.0 KiB, all_reduce along y 32.0 KiB
+// ASSUMED:      why: model.py:7: 104.0 KiB (100%) sent, {{.*}} of it in all_reduce along
 
 // PAGE: loop at model.py:4, n times
 

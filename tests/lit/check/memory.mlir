@@ -8,9 +8,9 @@
 //
 // A sharding is shown with the number of leaves that get it, and not for the others.
 //
-// CHECK:       1. nu['w'] and 2 more  {{.*}} MiB of the peak memory ({{[0-9]+}}%)
-// CHECK-NEXT:    several devices have the same: nu['w'] and 1 more: P() → P(None, 'x'), and 1 other likewise
-// CHECK-NEXT:    tried: shard the state of the optimizer as its parameters: as much sent, -9.00 MiB memory
+// CHECK:       1. write P(None, 'x') for nu['w'] and 1 more (now P()), and 1 other likewise, to shard the state of
+// CHECK-NEXT:       the optimizer as its parameters: as much sent, -9.00 MiB memory
+// CHECK-NEXT:       why: 9.00 MiB of the peak memory ({{[0-9]+}}%): several devices hold the same values
 // JSON:        "memory_place": {"file": "", "line": 0,
 // JSON-SAME:   "name": "nu['w'] and 2 more", "peak_bytes": {{[0-9]+}}
 // HTML:        of the peak memory

@@ -4,8 +4,8 @@
 // A gather that both passes need is of the forward pass, in which it is needed first, and has its line. What is
 // computed from gradients outside of differentiated functions, is the update.
 
-// CHECK: . model.py:12 {{.*}} all_reduce along y, update
-// CHECK: . model.py:9 {{.*}} all_reduce along x, backward
+// CHECK: why: model.py:12: {{.*}} all_reduce along y, update: result
+// CHECK: why: model.py:8: {{.*}} all_reduce along y, backward: dot_general
 
 // REPORT: in the update, dot_general contracts a dimension of factor['w']
 

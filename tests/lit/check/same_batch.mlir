@@ -4,9 +4,10 @@
 // In a shard_map, a weight is gathered along an axis for a batch that is sharded along it. Here, no input but the
 // weight has "expert", so that its devices compute the same: that is said first, and no change of it can be tried.
 //
-// CHECK:      none of {{[0-9]+}} changes that were tried helps here
-// CHECK-NEXT: 1. model.py:5 {{.*}} all_gather along data, expert
-// CHECK-NEXT: the devices along "expert" have the same of the batch: tokens: P('data') → P(('data','expert'))
+// CHECK:      no change is cheaper ({{[0-9]+}} tried); most is sent by
+// CHECK-NEXT: 1. model.py:5: {{.*}} all_gather along data, expert
+// CHECK-NEXT: why: the devices along "expert" have the same of the batch: tokens: P('data') →
+// CHECK-NEXT: P(('data', 'expert')) for in_specs of shard_map; written in the program
 //
 // LINT:       model.py:6:2: warning: the devices along "expert" have the same of the batch: tokens: P('data')
 // LINT-SAME:  repeat 1.07 GFLOP per device

@@ -2,10 +2,9 @@
 
 // One change may be the best one of several places. It is printed once.
 
-// CHECK:      1. model.py:7
-// CHECK:      tried: P(None, 'x') for params['w']: -
-// CHECK:      2. model.py:6
-// CHECK:      the change of 1 saves {{.*}} of this
+// CHECK:      1. shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise (now P()): -
+// CHECK:      why: model.py:7:
+// CHECK:      2. model.py:6: the change of 1 saves {{.*}} of 1.50 MiB, too
 
 #first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))

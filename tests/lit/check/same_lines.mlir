@@ -2,8 +2,8 @@
 // RUN: sdy-opt %s --check | filecheck %s
 // RUN: sdy-opt %s --check=%t.json && filecheck %s --check-prefix=JSON < %t.json
 
-// CHECK: 1. same_lines.mlir:{{[0-9]+}} and 1 line like it  420 B (70%)  2 all_reduce along x
-// CHECK: 2. same_lines.mlir:{{[0-9]+}}  180 B (30%)  all_reduce along x
+// CHECK: 1. same_lines.mlir:{{[0-9]+}} and 1 line like it: 420 B (70%) sent in 2 all_reduce along x
+// CHECK: 2. same_lines.mlir:{{[0-9]+}}: 180 B (30%) sent in all_reduce along x
 // JSON:  "further_lines": 1
 // JSON:  "further_lines": 0
 sdy.mesh @mesh = <["x"=4]>

@@ -2,9 +2,9 @@
 
 // Devices exchange halos for a slice of a weight, and gather the slice. What helps most is another sharding of what it is multiplied with.
 
-// CHECK:      {{^}}1. gru.py:6 {{.*}} all_gather along batch
-// CHECK-NEXT:    P('batch', 'model') → P(None, 'model') for dot_general
-// CHECK-NEXT:    tried: P(None, 'batch') for h{{.*}}: -576.0 KiB sent
+// CHECK:      {{^}}1. shard the input h as P(None, 'batch') (now P('batch')): -576.0 KiB sent
+// CHECK-NEXT:    why: gru.py:6: {{.*}} all_gather along batch: resharded from
+// CHECK-NEXT:      P('batch', 'model') to P(None, 'model') for dot_general
 
 // An explanation of the weight says what its uses send of it.
 // RUN: sdy-opt %s --explain="w['u']" | filecheck %s --check-prefix=EXPLAIN

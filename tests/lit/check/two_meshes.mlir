@@ -3,8 +3,8 @@
 
 // Values may be on another mesh than the largest one. No axis of theirs gets into a sharding on it.
 
-// CHECK:      1. {{.*}} 192 B (50%)  all_to_all along x
-// CHECK:      tried: P(None, 'x') for argument 0: -192 B sent
+// CHECK:      1. shard the input %arg0 as P(None, 'x') (now P('x')): -192 B sent
+// CHECK:      why: {{.*}} 192 B (50%) sent, all_to_all along x
 // ADVICE: {{[0-9]+}} tried
 
 sdy.mesh @large = <["x"=4, "y"=2]>

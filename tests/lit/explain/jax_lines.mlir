@@ -7,7 +7,7 @@
 // A line has short answers, one for each type and sharding, and says how to ask for more.
 // CHECK:      {{^}}dot_general: f32[8,8] is sharded P('x') %1
 // CHECK-NEXT: ├─ "x" shards dimension 0, from with_sharding_constraint on the dot_general model.py:8
-// CHECK-NEXT: └─ 2 more values alike: dot_general (backward), tanh
+// CHECK-NEXT: └─ so are 2 more values of this line: dot_general (backward), tanh
 // CHECK-NEXT: {{^}}--explain='model.py:7 all' lists the values; --explain='%1' explains one in full
 // CHECK-NOT:  {{.}}
 

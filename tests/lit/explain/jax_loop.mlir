@@ -11,9 +11,9 @@
 // CHECK-NEXT: ├─ the loop carries it, from h on
 // CHECK-NEXT: ├─ "x", "y" shard dimension 0, from the input h, along while
 // CHECK-NEXT: ├─ "z" shards dimension 1, from the input w, along convert, dot_general
-// CHECK-NEXT: └─ 3 more values alike: dot_general, tanh, negate
+// CHECK-NEXT: └─ so are 3 more values of this line: dot_general, tanh, negate
 // CHECK-NEXT: {{^}}result 2 of the while
-// CHECK:      1 more value alike: dynamic_update_slice
+// CHECK:      so is 1 more value of this line: dynamic_update_slice
 // CHECK:      … and 1 more value; --explain='model.py:4 all' lists them; --explain='%r#1' explains one in full
 
 // RESULT:     {{^}}result 1 of the while: f32[8,16] is sharded P(('x', 'y'), 'z') model.py:4

@@ -5,7 +5,7 @@
 // CHECK:     dot_general: f32[8,16] is sharded P('data', 'model')  %0
 // CHECK:     ├─ "data" shards dimension 0, from the input x, along dot_general
 // CHECK:     "model" shards dimension 1, from the input params[0]['w'], along dot_general
-// CHECK:     └─ 2 more values alike{{$}}
+// CHECK:     └─ so are 2 more values of this line{{$}}
 // CHECK-NOT: dot_general: f32[8,16]
 #product = loc("jit(step)/dot_general"("layer"("model.py":3:4)))
 

@@ -35,4 +35,4 @@ func.func @other_rule(%a: tensor<10x8xf32> {sdy.sharding = #sdy.sharding<@mesh, 
 }
 
 // SUMMARY:      1  uneven-sharding
-// SUMMARY-NEXT: 1 finding, 4 allowed
+// SUMMARY-NEXT: 1 finding of 2 rules; 4 allowed

@@ -2,8 +2,7 @@
 // permute would still be there.
 // RUN: sdy-opt %s --lint=axis-order-permute --lint-config=- 2>&1 | filecheck %s
 // CHECK: warning: collective_permute along "x", "y" of f32[64,512] only changes an order
-// CHECK: help: write 'x', 'y' in this order in each PartitionSpec{{$}}
-// CHECK-NEXT: tried: -96.0 KiB sent
+// CHECK: help: write 'x', 'y' in this order in each PartitionSpec: -96.0 KiB sent, -128.0 KiB memory
 // CHECK-NEXT: in sdy: "x", "y" in this order in all shardings
 
 sdy.mesh @mesh = <["x"=2, "y"=4]>

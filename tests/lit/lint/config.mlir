@@ -5,11 +5,11 @@
 // --lint=RULE takes precedence over the selection, not over the limits.
 // RUN: sdy-opt %s --lint=size-one-axis,repeated-collective --lint-config=%S/Inputs/project.toml 2>/dev/null | filecheck %s --check-prefix=FLAG
 // CHECK:      1  repeated-collective  12 B on the wire
-// CHECK-NEXT: 1 finding, 1 allowed
+// CHECK-NEXT: 1 finding of {{[0-9]+}} rules{{.*}}; 1 allowed
 
 // FLAG:      1  repeated-collective
 // FLAG-NEXT: 1  size-one-axis
-// FLAG-NEXT: 2 findings, 1 allowed
+// FLAG-NEXT: 2 findings of 2 rules{{.*}}; 1 allowed
 sdy.mesh @mesh = <["x"=4, "one"=1]>
 
 func.func @main(%a: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}, %b: tensor<f32> {sdy.sharding = #sdy.sharding<@mesh, []>}, %c: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},

@@ -4,15 +4,15 @@
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
 
 // A finding is folded where its lines are counted.
-// NARROW:      {{^}}model.py:6:5: warning: 768.0 KiB (100%) sent, all_gather along model:{{$}}
-// NARROW-NEXT: {{^}}  P('data', 'model') → P('data') for tanh [cheaper-sharding]{{$}}
-
-// CHECKED:      1. model.py:6  768.0 KiB (100%)  all_gather along model
-// CHECKED-NEXT: P('data', 'model') → P('data') for tanh
-// CHECKED-NEXT: tried: P('data', 'model') for the constraint at line 5 and 1 result: -768.0 KiB sent
-// CHECK: model.py:6:5: warning: 768.0 KiB (100%) sent, all_gather along model: P('data', 'model') → P('data') for tanh
-// CHECK: help: write P('data', 'model') in the with_sharding_constraint at model.py:5{{$}}
-// CHECK-NEXT: tried: -768.0 KiB sent, -1.75 MiB memory
+// NARROW:      {{^}}model.py:6:5: warning: write P('data', 'model') in the{{$}}
+// NARROW-NEXT: {{^}}  with_sharding_constraint at model.py:5 (now P('data')): -768.0 KiB{{$}}
+// CHECKED:      1. write P('data', 'model') in the with_sharding_constraint at model.py:5 (now P('data')):
+// CHECKED-NEXT: -768.0 KiB sent, -1.75 MiB memory; 1 result is sharded otherwise, too
+// CHECKED-NEXT: why: model.py:6: 768.0 KiB (100%) sent, all_gather along model: resharded from P('data', 'model')
+// CHECKED-NEXT: to P('data') for tanh
+// CHECK: model.py:6:5: warning: write P('data', 'model') in the with_sharding_constraint at model.py:5 (now P('data')): -768.0 KiB sent, -1.75 MiB memory; 1 result is sharded otherwise, too [cheaper-sharding]
+// CHECK: model.py:6:5: note: why: model.py:6: 768.0 KiB (100%) sent, all_gather along model: resharded from P('data', 'model') to P('data') for tanh
+// CHECK-NOT: help:
 // CHECK-NOT: in sdy
 #shard = loc("shard"("model.py":2:4))
 #here = loc("jit(step)/sharding_constraint"(callsite(#shard at "step"("model.py":5:4))))

@@ -12,10 +12,10 @@
 // An argument has no line of Python. The finding of its change is where more is sent without it.
 // RUN: sdy-opt %t/argument.mlir --lint=cheaper-sharding --lint-config=- 2>&1 | filecheck %s --check-prefix=ARGUMENT
 
-// ARGUMENT:      model.py:4:8: warning: 768.0 KiB (100%) sent, all_to_all along x
+// ARGUMENT:      model.py:4:8: warning: shard the input w as
 // ARGUMENT-NEXT: {{^}}    b = absolute(w)
 // ARGUMENT-NEXT: {{^}}       ^
-// ARGUMENT-NEXT: help: shard the input w as
+// ARGUMENT-NEXT: model.py:4:8: note: why: model.py:4: 768.0 KiB (100%) sent, all_to_all along x
 
 //--- model.py
 def layer(w):

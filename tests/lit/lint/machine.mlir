@@ -5,8 +5,8 @@
 // RUN: not sdy-opt %s --lint --topology=tpu-v5 2>&1 | filecheck %s --check-prefix=ERROR
 
 // The constraint gathers the activation, although what uses it takes a part of it.
-// FIRST:   6.00 MiB (50%)  all_gather along model
-// FIRST:   tried: P('data', 'model') for the constraint at line {{[0-9]+}}
+// FIRST:   write P('data', 'model') in the with_sharding_constraint on %1
+// FIRST:   6.00 MiB (50%) sent, all_gather along model
 // LINT:    a value is resharded from P('data', 'model') to P('data') and back
 // LINT:    help: write P('data', 'model') in the with_sharding_constraint on %1
 // EXPLAIN: "model" does not shard dimension 1

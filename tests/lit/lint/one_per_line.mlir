@@ -7,7 +7,7 @@
 // CHECK-NOT: warning:
 
 // SUMMARY:      1  repeated-collective  1.12 MiB on the wire
-// SUMMARY-NEXT: 1 finding;
+// SUMMARY-NEXT: 1 finding of 1 rule
 
 #line = loc("train.py":7:3)
 sdy.mesh @mesh = <["x"=4]>

@@ -8,4 +8,4 @@ func.func @main(%a: tensor<4096x4096xf32>) -> (tensor<16384x4096xf32>, tensor<16
   // CHECK-NOT: warning
   return %0, %1 : tensor<16384x4096xf32>, tensor<16384x4096xf32>
 }
-// CHECK: 1 finding;
+// CHECK: 1 finding of

@@ -7,14 +7,14 @@
 sdy.mesh @mesh = <["x"=4, "one"=1]>
 
 // ONE:      1  size-one-axis
-// ONE-NEXT: 1 finding;
+// ONE-NEXT: 1 finding of 1 rule
 
 // TWO:      1  size-one-axis
 // TWO-NEXT: 1  uneven-sharding
-// TWO-NEXT: 2 findings;
+// TWO-NEXT: 2 findings of 2 rules
 
 // BUT:      1  uneven-sharding
-// BUT-NEXT: 1 finding;
+// BUT-NEXT: 1 finding of
 
 // UNKNOWN:      sdy-opt: for the --lint option: unknown rule 'size-1-axis'
 // UNKNOWN-NEXT: help: did you mean 'size-one-axis'?

@@ -7,7 +7,7 @@
 // RUN: filecheck %s --check-prefix=PROGRAM --input-file=%t.mlir
 
 // The most expensive findings come first, those without a cost last.
-// CHECK: summary.mlir:30:8: warning: all_gather along "x" of f32[128,512] runs again on the same value: 768.0 KiB on the wire [repeated-collective]
+// CHECK: summary.mlir:31:8: warning: all_gather along "x" of f32[128,512] runs again on the same value: 768.0 KiB on the wire [repeated-collective]
 // CHECK: note: the first result is for this use
 
 // CHECK:      summary.mlir:17:1: warning: no value is sharded along axis "y" of @mesh: the 2 devices along it do the same work [unused-mesh-axis]
@@ -20,7 +20,8 @@ sdy.mesh @mesh = <["x"=4, "y"=2]>
 
 // SUMMARY:      1  repeated-collective  768.0 KiB on the wire
 // SUMMARY-NEXT: 1  unused-mesh-axis
-// SUMMARY-NEXT: 2 findings; --help-lint=RULE explains a rule
+// SUMMARY-NEXT: 2 findings of {{[0-9]+}} rules; 1.50 MiB sent, {{.*}} at the peak
+// SUMMARY-NEXT: the run passes: --lint-fail-on=warning fails it; --help-lint=RULE explains a rule
 
 // PROGRAM: sdy.all_gather
 func.func @main(%a: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<512x512xf32>, tensor<512x512xf32>) {

@@ -6,8 +6,8 @@
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
-// CHECK: 3.00 MiB (100%) sent, all_gather along x
-// CHECK: help: shard the input %arg1 as
+// CHECK: warning: shard the input %arg1 as
+// CHECK: note: why: {{.*}}3.00 MiB (100%) sent, all_gather along x
 // CHECK-NOT: @unreached
 // CHECK: 1 finding
 // COSTS: communication  {{.*}}: 100% all_gather along x

@@ -5,8 +5,8 @@
 
 // REPORT: result.mu needs this sharding: 66 is not divisible by 4; P('data') → P()
 
-// CHECK:      1. model.py:4 {{.*}} 6 all_gather along data
-// CHECK-NEXT: 5 of these 6: P('data') → P() for result.nu, 5 leaves: out_shardings state it
+// CHECK:      why: model.py:4: {{.*}} 6 all_gather along data: 5 of these 6: resharded from
+// CHECK-NEXT: P('data') to P() for result.nu, 5 leaves: out_shardings state it
 
 #double = loc("jit(f)/add"(callsite("f"("model.py":4:8) at "<module>"("main.py":9:15))))
 #lower = loc("jit(f)"("<module>"("main.py":9:15)))

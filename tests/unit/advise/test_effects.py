@@ -11,7 +11,7 @@ from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import AdviceResult
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
-from sdyopt.analysis.changes.names import ChangeNames, help_text
+from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.order import surest_first, without_equals
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
@@ -76,18 +76,12 @@ def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
     assert effect.text.endswith("sent; XLA may send more")
 
 
-def test_help_has_a_line_each_for_the_change_its_effect_and_its_risk() -> None:
+def test_a_change_is_said_in_words_of_shardy_if_no_line_is_of_jax() -> None:
     names = cast(ChangeNames, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))
-    after = figures(60, conflicts=10, moved=50, carried=5)
-    assert help_text(Trial(change, figures(100), after, text="write P('x')"), names).split("\n  ") == [
-        "write P('x')",
-        "tried: -40 B sent, +5 B between steps",
-        "risk: XLA may send more, about 100 B if it moves whole tensors",
-        'in sdy: [{"x"}, {}] on %a; 2 more',
-    ]
-    held = Trial(Change(words=("", "")), figures(100), figures(60), text="remove it")
-    assert help_text(held, names) == "remove it\n  tried: -40 B sent"
+    trial = Trial(change, figures(100), figures(60), text="write P('x')")
+    assert sdy_help(trial, names) == 'in sdy: [{"x"}, {}] on %a; 2 more'
+    assert not sdy_help(trial._replace(change=Change(words=("", ""))), names)
 
 
 def test_reshards_that_were_there_before_are_no_risk() -> None:

@@ -186,7 +186,7 @@ def test_texts_of_terminals() -> None:
     assert repr(answer) == str(answer).rstrip("\n")
     findings = sdyopt.parse(MLP).lint("cheaper-sharding")
     assert {each.id for each in findings} == {"lint/cheaper-sharding"}
-    assert "784.0 KiB (51%) sent, all_reduce along data" in str(findings)
+    assert "why: mlp.py:31: 784.0 KiB (51%) sent, 768.0 KiB of it in all_reduce along data" in str(findings)
     assert repr(findings).endswith("--help-lint=RULE explains a rule")
     assert train.lint("size-one-axis") == ()
 

@@ -17,14 +17,12 @@ from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.check_json import check_json
 from sdyopt.analysis.report.check.check_text import (
-    _folded,
-    _tight,
     change_of,
     check_text,
     together_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
-from sdyopt.analysis.report.check.trial_text import trial_text
+from sdyopt.analysis.report.check.trial_text import folded, tight, trial_text
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 
@@ -45,17 +43,18 @@ from sdyopt.shardy.notation.partition_spec import specs_of
     ],
 )
 def test_reasons_keep_the_ends_of_names(text: str, width: int, expected: str) -> None:
-    assert _tight(text, width) == expected
+    assert tight(text, width) == expected
 
 
 def test_reasons_and_changes_are_folded_in_few_columns() -> None:
-    line = "   tried: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent, -96.0 MiB memory"
-    assert _folded(line, 80).splitlines() == [
-        "   tried: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent,",
+    # An amount keeps its unit.
+    line = "   why: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent and -96.0 MiB memory"
+    assert folded(line, 80).splitlines() == [
+        "   why: P('data', None, 'model') for the reshard at line 20: -192.0 MiB sent and",
         "     -96.0 MiB memory",
     ]
     # A spec stays whole.
-    spec = _folded("   tried, so that: P('data', None, 'model')", 40).splitlines()[1]
+    spec = folded("   why, so that at: P('data', None, 'model')", 40).splitlines()[1]
     assert spec == "     P('data', None, 'model')"
     lines = check_text(sdyopt.check(EXAMPLE).ir, 80).splitlines()
     assert max(map(len, lines)) <= 80 and not any("…" in line for line in lines)
@@ -71,11 +70,15 @@ def trial_of(after: Figures, *annotations: Annotation, is_removal: bool = False)
     return Trial(Change((edit,) * len(annotations)), *Effect(FIGURES, after), annotations=annotations)
 
 
-def test_changes_are_of_lines_of_the_file_of_the_place() -> None:
-    annotation = Annotation("", "P('x', None)", "")
-    trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), annotation)._replace(results=(annotation,))
-    text = trial_text(trial, "the constraint at model.py:41 and other.py:2", "model.py:7")
-    assert text == "tried: P('x', None) for the constraint at line 41 and other.py:2 and 1 result: -1 B sent"
+def test_a_change_says_what_is_written_now_and_how_many_results_it_changes() -> None:
+    annotation = Annotation("", "P('x')", "")
+    trial = trial_of(FIGURES._replace(wire_bytes=Fraction(1)), annotation)._replace(text="shard w as P('x')")
+    assert trial_text(trial) == "shard w as P('x'): -1 B sent"
+    trial = trial._replace(now="P()", results=(annotation, annotation))
+    assert trial_text(trial) == "shard w as P('x') (now P()): -1 B sent; 2 results are sharded otherwise, too"
+    assert trial_text(trial._replace(now="without an annotation")).startswith("shard w as P('x'): ")
+    # A compiler's figures are beside it.
+    assert ": estimated -1 B sent" in trial_text(trial, is_compiled=True)
 
 
 @pytest.mark.parametrize(
@@ -94,11 +97,9 @@ def test_shardings_have_one_notation(text: str, expected: str) -> None:
 
 def test_a_change_that_sends_more_says_why_it_pays() -> None:
     after = FIGURES._replace(wire_bytes=Fraction(3), seconds=Fraction(3))
-    text = trial_text(trial_of(after, Annotation("", "P('x')", "")), "x")
-    assert text == "tried: P('x') for x: +1 B sent, -25% time"
+    assert trial_text(trial_of(after)._replace(text="do")) == "do: +1 B sent, -25% time"
     as_much = FIGURES._replace(seconds=Fraction(3))
-    text = trial_text(trial_of(as_much, Annotation("", "P('x')", "")), "x")
-    assert text == "tried: P('x') for x: as much sent, -25% time"
+    assert trial_text(trial_of(as_much)._replace(text="do")) == "do: as much sent, -25% time"
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_memory_that_is_ample_is_not_saved_by_sending_more(
 
 def test_a_place_names_the_change_of_another_one() -> None:
     place = cast(CostlyPlace, SimpleNamespace(shared=1, shared_bytes=Fraction(2048)))
-    assert change_of(cast(CheckResult, None), place) == "the change of 1 saves 2.00 KiB of this"
+    assert change_of(cast(CheckResult, None), place) == "the change of 1 saves 2.00 KiB here, too"
 
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
@@ -163,7 +164,8 @@ def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.
     places_of = checker.places_of
     monkeypatch.setattr(checker, "places_of", lambda collectives: places_of(collectives)[-1:])
     check = sdyopt.check(EXAMPLE)
-    assert "\nbest: P('model', 'data') for the gradient of weights[1]" in str(check)
+    best = "jax.lax.with_sharding_constraint(the gradient of weights[1], P('model', 'data'))"
+    assert f"\nbest: {best}" in str(check)
     change = json.loads(check_json(check.ir))["elsewhere"]
     assert [written["spec"] for written in change["annotations"]] == ["P('model', 'data')"]
 

@@ -190,8 +190,8 @@ func.func public @main(%a: tensor<8x8xf32>,
 def test_a_place_has_each_reason_with_its_weights() -> None:
     page = html_report(report(LAYER), LAYER, "layer.mlir")
     place = html.unescape(re.sub("<[^>]*>", "", page[page.index('<ol class="places"') : page.index("</ol>")]))
-    assert "256 B in 2: up, gate: P('x') → P() for dot_general" in place
-    assert "128 B in 1: down: P(None, 'x') → P() for dot_general" in place
+    assert "256 B in 2: up, gate are resharded from P('x') to P() for dot_general" in place
+    assert "128 B in 1: down is resharded from P(None, 'x') to P() for dot_general" in place
 
 
 @pytest.mark.parametrize(
@@ -199,10 +199,10 @@ def test_a_place_has_each_reason_with_its_weights() -> None:
     [
         (
             150,
-            "2 of these 3: up and 1 more: P('x') → P() for dot_general; "
-            "the other: down: P(None, 'x') → P() for dot_general",
+            "2 of these 3: up and 1 more are resharded from P('x') to P() for dot_general; "
+            "the other: down is resharded from P(None, 'x') to P() for dot_general",
         ),
-        (80, "2 of these 3: up and 1 more: P('x') → P() for dot_general"),
+        (80, "2 of these 3: up and 1 more are resharded from P('x') to P() for dot_general"),
     ],
 )
 def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:
@@ -266,4 +266,4 @@ func.func public @main(
 
 def test_in_specs_are_a_reason() -> None:
     [place] = places_of(report(MANUAL).collectives)
-    assert reasons_text(place.parts[0]) == "up: P('x') → P() for in_specs of shard_map"
+    assert reasons_text(place.parts[0]) == "up is resharded from P('x') to P() for in_specs of shard_map"

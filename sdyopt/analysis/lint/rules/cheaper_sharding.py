@@ -32,8 +32,8 @@ from sdyopt.analysis.lint.rule import (
     first_use,
     rule,
 )
-from sdyopt.analysis.report.check.check_text import message_of
-from sdyopt.analysis.report.check.trial_text import memory_reason, memory_title
+from sdyopt.analysis.report.check.check_text import sent_and_why
+from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -61,14 +61,13 @@ class CheaperSharding(Rule):
                 cost = place.best.before.wire_bytes - place.best.after.wire_bytes
                 largest, line = place.largest, place.largest.location
                 at = line if line.line and line.name_stack else None
-                message = message_of(check, place)
+                message = sent_and_why(check, place)
                 yield Finding(op_of[largest.number], message, cost=cost, collectives=ops, place=at)
         if (memory := check.memory_place) is not None:
-            message = f"{memory_title(memory)} is saved by another sharding: {memory_reason(memory)}"
+            message = f"{memory_title(memory)}: {MEMORY_REASON}"
             yield _finding(memory.trial, message)
         if check.elsewhere is not None:
-            trial, subject = check.elsewhere
-            yield _finding(trial, f"another sharding is faster: {subject}")
+            yield _finding(check.elsewhere, "the program is faster")
 
 
 def _finding(trial: Trial, message: str) -> Finding:

@@ -102,7 +102,7 @@ def _finding(op: Op, use: OpOperand, effect: Effect | None = None) -> Finding:
     return Finding(
         op,
         f"this constraint to {mine} {consequence}: the value is constrained to {theirs} next",
-        f"{what}\n  tried: {tried}",
+        f"{what}: {tried}",
         (Note("returned here" if isinstance(use.owner, ReturnOp) else "constrained again here", use.owner),),
         cost=None if effect is None else effect.saved(Measure.WIRE),
         is_kept=True,

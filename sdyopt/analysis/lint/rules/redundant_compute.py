@@ -65,23 +65,23 @@ class RedundantCompute(Rule):
         """Products with weights that are gathered along an axis, which no batch is sharded along."""
         repeated: dict[str, Fraction] = {}
         first: dict[str, tuple[Op, SameBatch]] = {}
-        for found in same_batches(program.module, TensorOrigins(program.counts)):
-            for op in dict.fromkeys(found.gather.results[0].users):
+        for batch in same_batches(program.module, TensorOrigins(program.counts)):
+            for op in dict.fromkeys(batch.gather.results[0].users):
                 product = program.products.get(op)
                 if product is not None and product.flops is not None:
                     runs = 1 if product.times is None else product.times.high
-                    share = 1 - Fraction(1, found.size)
-                    repeated[found.axis] = (
-                        repeated.get(found.axis, Fraction(0)) + product.flops * runs * share
+                    share = 1 - Fraction(1, batch.size)
+                    repeated[batch.axis] = (
+                        repeated.get(batch.axis, Fraction(0)) + product.flops * runs * share
                     )
-                    first.setdefault(found.axis, (op, found))
-        for axis, (op, found) in first.items():
+                    first.setdefault(batch.axis, (op, batch))
+        for axis, (op, batch) in first.items():
             if repeated[axis] >= self.limit("min_flops"):
                 yield Finding(
                     op,
-                    f"{found.reason}: products with {found.weight} and other weights that are gathered along "
+                    f"{batch.reason}: products with {batch.weight} and other weights that are gathered along "
                     f"it repeat {flops_text(repeated[axis])} per device",
-                    help=f"shard them as {found.wanted}, in the in_specs, too: not tried, because the shapes "
+                    help=f"shard them as {batch.wanted}, in the in_specs, too: not tried, because the shapes "
                     "in the body change",
                     cost=repeated[axis],
                     is_kept=True,

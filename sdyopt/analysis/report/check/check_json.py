@@ -14,7 +14,7 @@ from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total
 from sdyopt.analysis.report.check.check_text import why
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace, MemoryPlace
-from sdyopt.analysis.report.check.trial_text import memory_reason
+from sdyopt.analysis.report.check.trial_text import MEMORY_REASON
 from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA, VERSION = "sdy-opt-check", 1
@@ -48,7 +48,7 @@ def check_json(check: CheckResult) -> str:
         # What takes more of the peak than it must.
         "memory_place": None if check.memory_place is None else _memory_place(check.memory_place),
         # The best change of the program, if it is that of no place.
-        "elsewhere": None if check.elsewhere is None else _change(check.elsewhere[0]),
+        "elsewhere": None if check.elsewhere is None else _change(check.elsewhere),
         "together": None if check.together is None else _change(check.together),
         "tried": check.tried,
         "proposed": check.proposed,
@@ -95,7 +95,7 @@ def _memory_place(place: MemoryPlace) -> dict[str, object]:
         "column": place.location.column,
         "name": place.name,
         "peak_bytes": place.saved,
-        "reason": memory_reason(place),
+        "reason": MEMORY_REASON,
         "change": _change(place.trial),
     }
 

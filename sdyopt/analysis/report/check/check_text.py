@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
-from textwrap import wrap
 
-from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
+from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
 from sdyopt.analysis.figures.machines import idle_text
 from sdyopt.analysis.figures.source_locations import Phase
@@ -38,11 +37,10 @@ from sdyopt.analysis.report.check.checker import (
     part_of,
 )
 from sdyopt.analysis.report.check.trial_text import (
-    PART,
-    UNSURE,
-    memory_change,
-    memory_reason,
+    MEMORY_REASON,
+    folded,
     memory_title,
+    tight,
     trial_text,
 )
 from sdyopt.analysis.report.sections import differing_peaks
@@ -53,13 +51,8 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.value_names import pattern_of
 from sdyopt.shardy.notation.partition_spec import specs_of
 
-_PHASES = {
-    Phase.FORWARD: "forward",
-    Phase.BACKWARD: "backward",
-    Phase.REMATERIALIZED: "remat",
-    Phase.UPDATE: "update",
-    Phase.UNKNOWN: "unknown",
-}
+# The parts of a step that are said, in few words.
+_PHASES = {Phase.BACKWARD: "backward", Phase.REMATERIALIZED: "remat", Phase.UPDATE: "update"}
 # What is clear from the kind of a collective is left out.
 _SHORTER = (
     (r"dimension \d+ of an operand, which is", "a dimension"),
@@ -76,14 +69,11 @@ _BOUNDARIES = (
     (constant_pattern(r"(?:@\S+) takes an argument with this sharding"), "an argument of a call"),
     (constant_pattern(r"the loop carries a value with this sharding"), "what the loop carries"),
 )
-_INDENT = "   "
+_INDENT, _WHY = "   ", "why: "
 # A part of what is sent is shown if it is at least this share.
 _LEAST_ELSEWHERE = 20
-# The columns of a check that is not cut; it has at least this many.
-FULL_WIDTH, _LEAST_WIDTH = 100, 40
-# Those of the kinds in a message with the line.
-_MESSAGE = 80
-_NO_BREAK = "\N{NO-BREAK SPACE}"
+# The columns of a check that is not cut.
+FULL_WIDTH = 100
 _NO_FUNCTION = "has no function"
 _NO_MESH = (
     "nothing is sharded: the program has no mesh; give its arguments shardings, as",
@@ -93,62 +83,56 @@ _NO_ARGUMENTS = (
     "nothing is sharded: jax.jit drops arguments that the program does not use, and",
     "their shardings; state jax.jit(…, out_shardings=NamedSharding(mesh, P('data')))",
 )
-_NAME = constant_pattern(rf"\b\w+(?:{PART.pattern}){{2,}}")
-_SEVERAL = constant_pattern(
-    rf"(?<![\w.])(\w+…?(?:{PART.pattern})*), \w+…?(?:{PART.pattern})* and (\d+) more\b"
-)
-_SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
 
 
 def check_text(check: CheckResult, width: int) -> str:
     """The text of a check, in lines of at most `width` columns.
 
-    Lines are folded, not cut: places say the same in 80 columns as in 100.
+    What to write comes first, then what it saves, and why; then what sends much, and has no change. Lines are
+    folded, not cut: places say the same in 80 columns as in 100.
     """
-    full = max(width, FULL_WIDTH)
+    room = max(width, FULL_WIDTH) - len(_INDENT) - len(_WHY)
     changed, others = split_places(check)
     lines = [*_figures(check, width)]
+    is_compiled = check.report.compiled is not None
     if check.elsewhere is not None:
-        best = trial_text(*check.elsewhere, "", check.report.compiled is not None)
-        lines.append(f"best: {best.removeprefix('tried: ').removeprefix('estimated: ')}")
-
-    def add(places: Sequence[CostlyPlace], number: int) -> None:
-        for place in places:
-            lines.append(f"{number}. {title_of(check, place, full - len(_INDENT))}")
-            lines.append(f"{_INDENT}{why(place, full - len(_INDENT))}")
-            if place in changed:
-                lines.append(f"{_INDENT}{change_of(check, place)}")
-            number += 1
-
-    add(changed, 1)
-    if check.memory_place is not None:
-        lines += _memory_lines(check, len(changed) + 1)
+        lines.append(f"best: {trial_text(check.elsewhere, is_compiled)}")
+    number = 0
+    for number, place in enumerate(changed, 1):
+        if place.shared:
+            saved, sent = bytes_text(place.shared_bytes), total_text(place.total)
+            lines.append(f"{number}. {place.name}: the change of {place.shared} saves {saved} of {sent}, too")
+            continue
+        lines += [
+            f"{number}. {change_of(check, place)}",
+            f"{_INDENT}{_WHY}{sent_and_why(check, place, room)}",
+        ]
+    if (memory := check.memory_place) is not None:
+        number += 1
+        lines.append(f"{number}. {trial_text(memory.trial, is_compiled)}")
+        lines.append(f"{_INDENT}{_WHY}{memory_title(memory)}: {MEMORY_REASON}")
     if check.together is not None:
         lines.append(together_text(check))
     if others:
         others.sort(key=lambda place: -(compiled_bytes(check, place.parts) or 0))
-        lines.append(f"{none_text(check)}:")
-        add(others, len(changed) + 1 + (check.memory_place is not None))
+        lines.append(f"{none_text(check)}; {'the rest' if number else 'most'} is sent by")
+        for place in others:
+            number += 1
+            title = title_of(check, place, room + len(_WHY))
+            lines += [f"{number}. {title}", f"{_INDENT}{_WHY}{why(place, room)}"]
     is_tried = check.memory_place is not None or any(place.best is not None for place in check.places)
-    if check.report.compiled is not None:
+    if is_compiled:
         lines += _compiled_lines(check, is_tried)
     elif is_tried:
-        lines.append(_verification(check, lines))
+        lines.append("changes were tried, but not compiled: --advise --advise-verify asks XLA")
     if not check.report.mesh and not check.report.collectives:
         if _NO_FUNCTION in check.report.assumption:
             lines.append(f"the program {_NO_FUNCTION}")
         else:
-            memory = check.report.memory
-            lines += _NO_ARGUMENTS if memory.results and not memory.arguments else _NO_MESH
+            arguments = check.report.memory
+            lines += _NO_ARGUMENTS if arguments.results and not arguments.arguments else _NO_MESH
     shown = map(replace_unprintable, lines)
-    return "".join(f"{line}\n" if len(line) <= width else _folded(line, width) for line in shown)
-
-
-def _verification(check: CheckResult, lines: Sequence[str]) -> str:
-    """What the words before the changes mean, and how to ask a compiler about the changes."""
-    if any(UNSURE in line for line in lines):
-        return f"{UNSURE}: it may move whole tensors there; --advise --advise-verify compiles both programs"
-    return "changes are not verified with XLA, as --advise --advise-verify does"
+    return "".join(f"{line}\n" if len(line) <= width else folded(line, width) for line in shown)
 
 
 def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
@@ -183,63 +167,15 @@ def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fra
 
 
 def none_text(check: CheckResult) -> str:
-    """`none of 12 changes that were tried helps here; --advise tries 3 more`."""
+    """`no change is cheaper (12 tried, 3 more: --advise)`."""
     if not check.can_try:
-        return "no change was tried: the program is partitioned already"
+        return "no change was tried, as the program is partitioned already"
     if not check.proposed:
         return "no change was found to try"
-    none = "the one change" if check.tried == 1 else f"none of {check.tried} changes"
-    verb, helps = ("was", "does not help") if check.tried == 1 else ("were", "helps")
     left = check.proposed - check.tried
-    return f"{none} that {verb} tried {helps} here{f'; --advise tries {left} more' if left > 0 else ''}"
-
-
-def _memory_lines(check: CheckResult, number: int) -> list[str]:
-    """What takes more of the peak than it must, in three lines."""
-    place = check.memory_place
-    assert place is not None
-    change = memory_change(place, check.report.compiled is not None)
-    title = f"{number}. {place.name}  {memory_title(place)}"
-    return [title, f"{_INDENT}{memory_reason(place)}", f"{_INDENT}{change}"]
-
-
-def _folded(line: str, width: int) -> str:
-    """A line in several, which do not break within `P(…)`."""
-    # A space that does not break.
-    text = _SPEC.sub(lambda spec: spec[0].replace(" ", _NO_BREAK), line.lstrip())
-    indent = line[: len(line) - len(line.lstrip())]
-    next_indent = indent + "  " if indent else _INDENT
-    lines = wrap(
-        text,
-        max(width, _LEAST_WIDTH),
-        initial_indent=indent,
-        subsequent_indent=next_indent,
-        break_on_hyphens=False,
-    )
-    return "".join(f"{part.replace(_NO_BREAK, ' ')}\n" for part in lines)
-
-
-def _tight(text: str, width: int) -> str:
-    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names.
-
-    The number of names stays: `params['wq'], params['wk'] and 1 more` are `params['wq'] and 2 more`.
-    """
-    if len(text) > width:
-        text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
-    short = text
-    for parts in (2, 1):
-        if len(short) > width:
-            short = _NAME.sub(partial(_end_of, parts), text)
-    if len(short) > width:
-        short = _SEVERAL.sub(lambda names: f"{names[1]} and {int(names[2]) + 1} more", short)
-    return short
-
-
-def _end_of(parts: int, name: re.Match[str]) -> str:
-    """`params…['mlp']['up']`: the argument, and the last parts of a name."""
-    result = PART.findall(name[0])
-    root = name[0][: len(name[0]) - len("".join(result))]
-    return f"{root}…{''.join(result[-parts:])}"
+    more = f", {left} more: --advise" if left > 0 else ""
+    other = "other " if split_places(check)[0] or check.memory_place is not None else ""
+    return f"no {other}change is cheaper ({check.tried} tried{more})"
 
 
 def _figures(check: CheckResult, width: int) -> Iterator[str]:
@@ -315,22 +251,56 @@ def compute_of(check: CheckResult, width: int = 1000) -> str:
 
 
 def title_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
-    """The title of a place: its line, its cost, and as many kinds of collectives as fit."""
-    start = f"{place.name}  {amount_of(check, place)}  "
-    # Parts that tell nothing apart are left out.
-    untold = {Phase.FORWARD}, {Phase.UNKNOWN}, set(Phase) - {Phase.UNKNOWN}, set(Phase)
-    has_phase = place.largest.location.line and set(place.phases) not in untold
-    comma = ", " if len(place.parts) == 1 else "; "
-    end = f"{comma}{' + '.join(_PHASES[phase] for phase in place.phases)}" if has_phase else ""
+    """`model.py:7: 9.00 MiB (31%) sent in 2 all_reduce along x`, with as many kinds as fit."""
+    start = f"{place.name}: {amount_of(check, place)} sent in "
+    return start + kinds_of(check, place, width - len(start))
+
+
+def kinds_of(check: CheckResult, place: CostlyPlace, width: int = 1000) -> str:
+    """The kinds of the collectives of a place, as many as fit, and their part of the step, if it is one."""
+    end = _phase_text(place)
     parts = sorted(place.parts, key=lambda part: -(compiled_bytes(check, [part]) or 0))
     kinds = [_part_text(check, part, len(parts) > 1) for part in parts]
     for shown in range(len(kinds), 0, -1):
         others = sum(part.total.count for part in parts[shown:])
-        text = start + ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "")
-        if len(text + end) <= width:
-            return text + end
+        text = ", ".join(kinds[:shown]) + (f", {counted(others, 'other')}" if others else "") + end
+        if len(text) <= width:
+            return text
     # Rather the bytes of the first kind are left out than cut.
-    return text if len(text) <= width else start + _part_text(check, parts[0], False)
+    return _part_text(check, parts[0], False)
+
+
+def _phase_text(place: CostlyPlace) -> str:
+    """`, backward`; "" for the forward pass, which is what is thought of, and for several parts of a step."""
+    phase = place.phases[0] if len(place.phases) == 1 and place.largest.location.line else Phase.FORWARD
+    return f", {_PHASES[phase]}" if phase in _PHASES else ""
+
+
+def sent_and_why(check: CheckResult, place: CostlyPlace, width: int = 500) -> str:
+    """What a place sends where its change saves most, and why: `model.py:7 sends 9.00 MiB (31%) in …: …`."""
+    part = _changed_part(place)
+    kind = _part_text(check, part, False)
+    if len(place.parts) > 1:
+        sent = compiled_bytes(check, [part])
+        kind = f"{total_text(part.total) if sent is None else bytes_text(sent)} of it in {kind}"
+    start = f"{_wrong(place)}{place.name}: {amount_of(check, place)} sent, {kind}{_phase_text(place)}: "
+    return start + reasons_text(part, 2 * width - len(start))
+
+
+def _changed_part(place: CostlyPlace) -> PlaceCollectives:
+    """The part of a place of which its change saves most; that which sends most without one."""
+    if place.best is None or (sent := place.best.sent) is None:
+        return place.parts[0]
+
+    def saved(part: PlaceCollectives) -> Fraction:
+        return _cost(part) - sent.get(place_of_collective(part.largest), Fraction(0))
+
+    return max(place.parts, key=saved)
+
+
+def _cost(part: PlaceCollectives) -> Fraction:
+    """The bytes that a part sends, those of one iteration for a loop of unknown trip count."""
+    return part.total.high + part.total.per_iteration
 
 
 def amount_of(check: CheckResult, place: CostlyPlace) -> str:
@@ -348,12 +318,6 @@ def _estimated(compiled: Fraction | int, estimate: Fraction | int, text: Callabl
     """`, 20.0 MiB estimated`; "" if the estimate is the same."""
     shown = text(Fraction(estimate))
     return "" if shown == text(Fraction(compiled)) else f", {shown} estimated"
-
-
-def message_of(check: CheckResult, place: CostlyPlace) -> str:
-    """`9.00 MiB (31%) sent, 2 all_gather along x: P('x') → P() for add`: what a place costs, and why."""
-    kinds = title_of(check, place, _MESSAGE).rpartition("  ")[2]
-    return f"{amount_of(check, place)} sent, {kinds}: {why(place)}"
 
 
 def _part_text(check: CheckResult, part: PlaceCollectives, is_one_of_several: bool) -> str:
@@ -380,7 +344,7 @@ def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
     ]
     if (memory := check.memory_place) is not None:
         text, _, share = memory_title(memory).rpartition(" ")
-        rows.append((text, share.strip("()"), memory.name, "", memory_reason(memory), memory_change(memory)))
+        rows.append((text, share.strip("()"), memory.name, "", MEMORY_REASON, trial_text(memory.trial)))
     return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 
@@ -391,7 +355,12 @@ def has_share(check: CheckResult, place: CostlyPlace) -> bool:
 
 def why(place: CostlyPlace, width: int = 1000) -> str:
     """What causes the collectives of a place."""
-    return _tight(place.blocker, width) if place.blocker else reasons_text(place.parts[0], width)
+    wrong = _wrong(place)
+    return wrong + reasons_text(_changed_part(place), width - len(wrong))
+
+
+def _wrong(place: CostlyPlace) -> str:
+    return f"{place.blocker}; " if place.blocker else ""
 
 
 def reasons_text(part: PlaceCollectives, width: int = 1000) -> str:
@@ -401,15 +370,15 @@ def reasons_text(part: PlaceCollectives, width: int = 1000) -> str:
     """
     first, *others = reasons_of(part)
     if not others:
-        return _tight(reason_of(first), width)
+        return tight(reason_of(first), width)
     count, of = f"{first.total.count} of these {part.total.count}: ", reason_of(first)
     # The line above begins with their number.
     text = f"{count if len(count + of) <= width else count.replace('these ', '')}{of}"
     if len(others) == 1:
         these = "the other" if others[0].total.count == 1 else "the others"
-        both = _tight(f"{text}; {these}: {reason_of(others[0])}", width)
+        both = tight(f"{text}; {these}: {reason_of(others[0])}", width)
         text = both if len(both) <= width else text
-    return _tight(text, width)
+    return tight(text, width)
 
 
 def reasons_of(part: PlaceCollectives) -> list[PlaceCollectives]:
@@ -418,7 +387,7 @@ def reasons_of(part: PlaceCollectives) -> list[PlaceCollectives]:
     for collective in part.collectives:
         groups.setdefault(_reason(collective), []).append(collective)
     parts = [part_of(group, wire_totals(group, lambda _: "")[""]) for group in groups.values()]
-    return sorted(parts, key=lambda part: -(part.total.high + part.total.per_iteration))
+    return sorted(parts, key=_cost, reverse=True)
 
 
 def _reason(collective: Collective) -> str:
@@ -432,14 +401,16 @@ def reason_of(part: PlaceCollectives, most_names: int = 1) -> str:
     more = len(names) - most_names
     of = ", ".join(names[:most_names]) + (f" and {more} more" if more > 0 else "")
     needed = _NEEDED.match(collective.cause)
+    before, _, after = specs_of(collective.change).partition(" → ")
+    resharded, moved = f"resharded from {before} to {after}", f"{of} {'is' if len(names) == 1 else 'are'} "
     if needed is not None and collective.change:
         if collective.updated and needed[1].startswith(collective.updated):
-            return f"{specs_of(collective.change)} for {of}{f': {needed[2]}' if needed[2] else ''}"
-        return f"{f'{of}: ' if collective.moved else ''}{specs_of(collective.change)} for {needed[1]}"
+            return f"{resharded} for {of}{f': {needed[2]}' if needed[2] else ''}"
+        return f"{moved if collective.moved else ''}{resharded} for {needed[1]}"
     for pattern, needed_by in _BOUNDARIES:
         if collective.change and (at := pattern.match(collective.cause)):
             more_uses = collective.cause[at.end() :]
-            return f"{f'{of}: ' if of else ''}{specs_of(collective.change)} for {needed_by}{more_uses}"
+            return f"{moved if of else ''}{resharded} for {needed_by}{more_uses}"
     for long, short in _SHORTER:
         collective = replace(collective, cause=re.sub(long, short, collective.cause))
     # The collectives of a place are those of several layers.
@@ -460,13 +431,13 @@ def _unquoted(kind: str) -> str:
 def change_of(check: CheckResult, place: CostlyPlace) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared:
-        return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} of this"
+        return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} here, too"
     if place.is_transposed and place.best is None:
         axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
-        return f"jax.lax.pcast(…, {axes}, to='varying') before the loop sums once, not in each iteration"
+        return f"write jax.lax.pcast(…, {axes}, to='varying') before the loop: it sums once, not in each step"
     if place.best is not None:
-        return trial_text(place.best, place.subject, place.name, check.report.compiled is not None)
-    if place.largest.cause == WRITTEN:
+        return trial_text(place.best, check.report.compiled is not None)
+    if place.is_written:
         return "no annotation changes what the program writes itself"
     return none_text(check)
 

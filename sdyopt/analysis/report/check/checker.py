@@ -16,7 +16,7 @@ from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
-from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, is_of_program
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -63,17 +63,15 @@ class CostlyPlace:
 
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
     step that they are in. `best` is the best change of the program with which the line sends less, if there
-    is one, and `subject` what it changes; `blocker` are the inputs that it changes, if the place is shown for
-    it, and what is wrong with them. `shared` is the number of an earlier place that has the same one, and
-    `shared_bytes` what that saves here. `further` is the number of other lines that are the same, and that
-    are counted here.
+    is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
+    has the same one, and `shared_bytes` what that saves here. `further` is the number of other lines that are
+    the same, and that are counted here.
     """
 
     parts: Sequence[PlaceCollectives]
     total: Total
     phases: Sequence[Phase]
     best: Trial | None = None
-    subject: str = ""
     blocker: str = ""
     shared: int = 0
     shared_bytes: Fraction = Fraction(0)
@@ -92,7 +90,7 @@ class CostlyPlace:
     @property
     def is_written(self) -> bool:
         """Whether the program itself has the collective, so that no annotation changes it."""
-        return self.largest.cause in (WRITTEN, TRANSPOSED_PVARY)
+        return is_of_program(self.largest.cause)
 
     @property
     def is_transposed(self) -> bool:
@@ -117,14 +115,12 @@ class CostlyPlace:
 class MemoryPlace:
     """What takes more of the peak than it must: values that a change shards further, and that change.
 
-    `name` is that of the inputs that it shards, or the line; `difference` is how it shards them.
+    `name` is that of the inputs that it shards, or the line.
     """
 
     name: str
-    difference: str
     location: SourceLocation
     trial: Trial
-    subject: str
 
     @property
     def saved(self) -> int:
@@ -138,9 +134,9 @@ class CheckResult:
 
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
     program is partitioned already. The first place is that for which the best change of the program saves
-    most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place,
-    and what it changes, in words. `tried` of `proposed` changes were tried; `together` is the trial of
-    the best changes that go together. `memory_place` is what the peak falls most with, if that is much, and
+    most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place.
+    `tried` of `proposed` changes were tried; `together` is the trial of the best changes that go together.
+    `memory_place` is what the peak falls most with, if that is much, and
     more than with the changes of the places. `trials` are those of the program, before passes.
     """
 
@@ -150,7 +146,7 @@ class CheckResult:
     can_try: bool
     tried: int = 0
     proposed: int = 0
-    elsewhere: tuple[Trial, str] | None = None
+    elsewhere: Trial | None = None
     together: Trial | None = None
     memory_place: MemoryPlace | None = None
     trials: Trials | None = None
@@ -241,10 +237,9 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     if best is not None and best.change.key not in map(_key_of_change, check.places):
         written_at = _place_of(best, check.places, search)
         if written_at is None:
-            check.elsewhere = best, search.names.subject(best.change)
+            check.elsewhere = best
         else:
             written_at.best = best
-            written_at.subject = search.names.subject(best.change, written_at.largest.location)
             check.places.sort(key=lambda place: place.best is None)
     check.together, check.trials = search.together, search.trials
     check.tried, check.proposed = search.tried, search.proposed
@@ -257,9 +252,9 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
     assert outcome is not None
     number_of = dict(zip(counted_collectives(outcome.module), report.collectives, strict=False))
     reasons = {
-        number_of[found.gather].number: found.reason
-        for found in same_batches(outcome.module, search.program.origins)
-        if found.gather in number_of
+        number_of[batch.gather].number: batch.reason
+        for batch in same_batches(outcome.module, search.program.origins)
+        if batch.gather in number_of
     }
     said = {""}
     for place in places:
@@ -321,7 +316,6 @@ def places_by_change(
             if first.best is not None and owners.get(first.best.change.key) is first:
                 del owners[first.best.change.key]
             first.best, owners[best.change.key] = best, first
-            first.blocker = search.names.difference(best.change) if best.change.title else ""
     # The best changes that go together, then the others.
     parts = () if search.together is None else search.together.change.parts
     order = [part.key for part in parts if part.key in owners] + [trial.change.key for trial in search.ranked]
@@ -338,9 +332,7 @@ def places_by_change(
                 place.best, place.shared = None, 0
     for place in changed:
         assert place.best is not None
-        place.subject = search.names.subject(place.best.change, place.largest.location)
-        if reason := place.best.change.reason:
-            place.blocker = f"{reason}: {search.names.difference(place.best.change)}"
+        place.blocker = place.best.change.reason
     changed += [place for place in costly if place.shared]
     return changed, _merged([place for place in costly if place not in changed])
 
@@ -383,10 +375,8 @@ def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace |
     location = NO_LOCATION if isinstance(first.subject, FunctionResult) else names.location(first.subject)
     return MemoryPlace(
         f"{inputs[0]}{more}" if inputs else location.file_text or names.place(first),
-        names.difference(trial.change),
         location,
         trial,
-        names.subject(trial.change),
     )
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
+from functools import partial
+from textwrap import wrap
 
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.figures.units import bytes_text, share_text
@@ -11,8 +14,19 @@ from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.patterns import constant_pattern
 
 PART = constant_pattern(r"\['[^']*'\]|\[[\d*]+\]|\.\w+")
-# What stands before a change with which a partitioner may lose what we count as saved.
-UNSURE = "XLA may differ"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_NAME = constant_pattern(rf"\b\w+(?:{PART.pattern}){{2,}}")
+_SEVERAL = constant_pattern(
+    rf"(?<![\w.])(\w+…?(?:{PART.pattern})*), \w+…?(?:{PART.pattern})* and (\d+) more\b"
+)
+_UNIT = constant_pattern(r"(?<=\d) (?=[KMGT]?i?B\b)")
+_SPEC = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)")
+_LEAST_WIDTH = 40
+_SPEC_START = constant_pattern(r"P\(")
+
+
+# Why a place takes more of the memory than it must.
+MEMORY_REASON = "several devices hold the same values"
 
 
 def memory_title(place: MemoryPlace) -> str:
@@ -21,34 +35,56 @@ def memory_title(place: MemoryPlace) -> str:
     return f"{bytes_text(place.saved)} of the peak memory ({share_text(share)})"
 
 
-def memory_change(place: MemoryPlace, is_compiled: bool = False) -> str:
-    """The change, as that of other places."""
-    return trial_text(place.trial, place.subject, place.name, is_compiled)
+def trial_text(trial: Trial, is_compiled: bool = False) -> str:
+    """`write P('x') in the reshard at model.py:7 (now P()): -1.00 GiB sent, +2.00 GiB memory`.
 
-
-def memory_reason(place: MemoryPlace) -> str:
-    """`several devices have all of it: params['w']: P() → P('x')`."""
-    of = place.difference or place.trial.now
-    return f"several devices have the same{f': {of}' if of else ''}"
-
-
-def trial_text(trial: Trial, subject: str, line: str = "", is_compiled: bool = False) -> str:
-    """`tried: P('x') for params['w'] and 1 result: -1.00 GiB sent, +2.00 GiB memory`.
-
-    `line` is the place that the text is below, such as `model.py:7`: lines of this file are `line 7`. If a
-    compiler gave the figures of the program, `is_compiled`, those of the change are estimates beside them.
+    If a compiler gave the figures of the program, `is_compiled`, those of the change are estimates.
     """
-    start = f"{UNSURE}: " if not trial.effect.holds else "estimated: " if is_compiled else "tried: "
-    file, colon, _ = line.rpartition(":")
-    subject = subject.replace(f"{file}:", "line ") if colon else subject
+    text = trial.text or "; ".join(trial.texts)
+    now = f" (now {trial.now})" if _SPEC_START.match(trial.now) else ""
     # A donated argument says that its result changes.
     is_carried = trial.after.carried != trial.before.carried
-    results = f" and {counted(len(trial.results), 'result')}" if trial.results and not is_carried else ""
-    edit = next(iter(trial.change.edits), None)
-    spec = "" if edit is None or trial.change.title else trial.annotations[0].spec or ""
-    if trial.change.parts:
-        spec = ""
-    elif edit is not None and edit.is_removal:
-        spec = "no constraint"
-    what = f"{spec} for {subject}" if spec else subject
-    return f"{start}{what}{results}: {trial.effect.figures_text}"
+    results = len(trial.results) if not is_carried else 0
+    others = f"; {counted(results, 'result')} {'are' if results > 1 else 'is'} sharded otherwise, too"
+    effect = f"{'estimated ' if is_compiled else ''}{trial.effect.text}"
+    return f"{text}{now}: {effect}{others if results else ''}"
+
+
+def folded(line: str, width: int) -> str:
+    """A line in several, which do not break within `P(…)`, nor between an amount and its unit."""
+    # A space that does not break.
+    text = _SPEC.sub(lambda spec: spec[0].replace(" ", _NO_BREAK), line.lstrip())
+    text = _UNIT.sub(_NO_BREAK, text)
+    indent = line[: len(line) - len(line.lstrip())]
+    next_indent = f"{indent}  " if indent else "   "
+    lines = wrap(
+        text,
+        max(width, _LEAST_WIDTH),
+        initial_indent=indent,
+        subsequent_indent=next_indent,
+        break_on_hyphens=False,
+    )
+    return "".join(f"{part.replace(_NO_BREAK, ' ')}\n" for part in lines)
+
+
+def tight(text: str, width: int) -> str:
+    """A text that has too many columns with `P('x',None)` for `P('x', None)`, and the ends of names.
+
+    The number of names stays: `params['wq'], params['wk'] and 1 more` are `params['wq'] and 2 more`.
+    """
+    if len(text) > width:
+        text = _SPEC.sub(lambda match: match[0].replace(", ", ","), text)
+    short = text
+    for parts in (2, 1):
+        if len(short) > width:
+            short = _NAME.sub(partial(_end_of, parts), text)
+    if len(short) > width:
+        short = _SEVERAL.sub(lambda names: f"{names[1]} and {int(names[2]) + 1} more", short)
+    return short
+
+
+def _end_of(parts: int, name: re.Match[str]) -> str:
+    """`params…['mlp']['up']`: the argument, and the last parts of a name."""
+    result = PART.findall(name[0])
+    root = name[0][: len(name[0]) - len("".join(result))]
+    return f"{root}…{''.join(result[-parts:])}"
