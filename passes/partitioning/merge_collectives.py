@@ -13,6 +13,14 @@ one, the value before both is used. So it is if an all-slice undoes an all-gathe
 of a manual computation, of which the sharding changes. `cse` keeps equal collectives, because C++ declares
 none of them free of memory effects. Like `cse`, the pass merges other equal operations without memory effects
 too, and erases dead ones, unless `collectives-only` is set.
+
+With `before-broadcasts`, what is broadcast is gathered, and not the result, as compilers for TPU and GPU do:
+
+    %0 = stablehlo.broadcast_in_dim %a, dims = [0] : (tensor<8xf32>) -> tensor<8x64xf32>
+    %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x64xf32>
+becomes
+    %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x64xf32>
 """
 
 from __future__ import annotations
@@ -22,12 +30,15 @@ from functools import cache
 from typing import Any
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.sdy.axes import AxesPerDim
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp as SdyAllGatherOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -59,8 +70,15 @@ class MergeCollectives(Pass):
         default=False, help="leave operations other than collectives and reshards alone"
     )
 
+    before_broadcasts: bool = option(
+        default=False, help="gather what is broadcast, and not the result of the broadcast"
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
+        if self.before_broadcasts:
+            for gather in list(module.nested(SdyAllGatherOp)):
+                _gather_before_broadcast(gather, rewriter)
         for op in module.nested(ReshardOp):
             if (value := _value_before(op)) is not None:
                 rewriter.replace(op, [value])
@@ -81,6 +99,34 @@ def _value_before(op: ReshardOp) -> Value | None:
         return None
     source = sharding_of(inner.input)
     return inner.input if source is not None and op.sharding.is_equivalent(source) else None
+
+
+def _gather_before_broadcast(op: SdyAllGatherOp, rewriter: Rewriter) -> None:
+    """Gathers what is broadcast in place of the result, if that is gathered along its dimensions only."""
+    broadcast, before = op.tensor.defining_op, sharding_of(op.tensor)
+    if not isinstance(broadcast, BroadcastInDimOp) or before is None:
+        return
+    operand, dims = broadcast.operand, broadcast.broadcast_dimensions
+    sharding, gathered, after = sharding_of(operand), list(op.gathering_axes), op.out_sharding
+    if sharding is None or [dim.axes for dim in sharding.dims] != [before.dims[dim].axes for dim in dims]:
+        return
+    if any(axes and dim not in dims for dim, axes in enumerate(gathered)):
+        return
+    attributes = {
+        "gathering_axes": AxesPerDim(tuple([gathered[dim] for dim in dims])),
+        "out_sharding": sharding.with_dims([after.dims[dim] for dim in dims]),
+    }
+    types, location = [operand.type], op.lazy_location
+    whole = rewriter.create(SdyAllGatherOp, [operand], types, attributes, before=op, location=location)
+    again = rewriter.create(
+        BroadcastInDimOp,
+        whole.results,
+        [op.result_types[0]],
+        {**dict(broadcast.signature.attributes), SHARDING: ShardingPerValue((after,))},
+        before=op,
+        location=broadcast.lazy_location,
+    )
+    rewriter.replace(op, again.results)
 
 
 def _merge_into(op: ManualComputationOp, rewriter: Rewriter) -> None:

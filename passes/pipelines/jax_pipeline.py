@@ -69,7 +69,7 @@ def jax_pipeline(
         CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
-        MergeCollectives(),
+        MergeCollectives(before_broadcasts=compiler != "cpu"),
     ]
 
 

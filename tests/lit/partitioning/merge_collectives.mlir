@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s -sdy-merge-collectives | filecheck %s
 // RUN: sdy-opt %s -cse | filecheck %s --check-prefix=CSE
+// RUN: sdy-opt %s -sdy-merge-collectives=before-broadcasts=true | filecheck %s --check-prefix=BROADCASTS
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
@@ -128,4 +129,37 @@ func.func @others(%a: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8x
   %2 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
   %3 = sdy.reshard %a <@mesh, [{"x"}]> : tensor<8xf32>
   return %0, %1, %2, %3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+}
+
+// What is broadcast is gathered, if that is asked for, and not the result, which is 64 times as large.
+// CHECK-LABEL: func.func @broadcast
+// CHECK: sdy.all_gather [{"x"}, {}] {{.*}} : tensor<8x64xf32>
+// BROADCASTS-LABEL: func.func @broadcast
+// BROADCASTS-NEXT: %[[WHOLE:.*]] = sdy.all_gather [{"x"}] %arg0 out_sharding=<@mesh, [{}]> : tensor<8xf32>
+// BROADCASTS-NEXT: %[[ROWS:.*]] = stablehlo.broadcast_in_dim %[[WHOLE]], dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"y"}]>]>}
+// BROADCASTS-NEXT: return %[[ROWS]]
+func.func @broadcast(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8x64xf32> {
+  %0 = stablehlo.broadcast_in_dim %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<8xf32>) -> tensor<8x64xf32>
+  %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {"y"}]> : tensor<8x64xf32>
+  return %1 : tensor<8x64xf32>
+}
+
+// Along the dimension that the operand lacks, the result is gathered: compilers do so, too.
+// BROADCASTS-LABEL: func.func @new_dimension
+// BROADCASTS-NEXT: stablehlo.broadcast_in_dim
+// BROADCASTS-NEXT: sdy.all_gather [{}, {"y"}]
+func.func @new_dimension(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8x64xf32> {
+  %0 = stablehlo.broadcast_in_dim %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>} : (tensor<8xf32>) -> tensor<8x64xf32>
+  %1 = sdy.all_gather [{}, {"y"}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x64xf32>
+  return %1 : tensor<8x64xf32>
+}
+
+// So it is if the operand is sharded otherwise than the result.
+// BROADCASTS-LABEL: func.func @other_sharding
+// BROADCASTS-NEXT: stablehlo.broadcast_in_dim
+// BROADCASTS-NEXT: sdy.all_gather [{"x"}, {}]
+func.func @other_sharding(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}]>}) -> tensor<8x64xf32> {
+  %0 = stablehlo.broadcast_in_dim %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8xf32>) -> tensor<8x64xf32>
+  %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x64xf32>
+  return %1 : tensor<8x64xf32>
 }
