@@ -92,6 +92,8 @@ def _limits(advice: AdviceResult) -> str:
         parts.append(f"{advice.failed} of them could not be partitioned")
     if advice.contradicted:
         parts.append(f"left out: {len(advice.contradicted)} that XLA contradicts")
+    if advice.uncompiled:
+        parts.append(f"not compiled: {advice.uncompiled} more, as {len(advice.changes)} hold")
     if advice.unverified:
         parts.append(f"not verified: {advice.unverified}")
     if advice.machine:

@@ -14,10 +14,11 @@ compilers for TPU and GPU go on with them; or the compiler of the machine compil
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import Protocol
 
 from sdyopt.analysis.advise import SDY, Options
 from sdyopt.analysis.advise.strategies import Strategies, Strategy, StrategySearch
@@ -53,6 +54,8 @@ from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.record import FunctionResult
 
+# What is shown as done.
+TRIED, COMPILED = "changes tried", "programs compiled"
 # From scratch, so many changes are made at most after a strategy is chosen.
 _FROM_SCRATCH = ADVISE._replace(most=160)
 _MAX_STEPS = 16
@@ -60,6 +63,15 @@ _MAX_STEPS = 16
 _MAX_NEW, _BATCH = 24, 8
 # So many of the best changes are compiled, to choose one that XLA does not contradict.
 _MAX_VERIFIED = 3
+# The compiler of a machine takes long: changes are compiled in their order until so many hold.
+_ENOUGH = 3
+
+
+class Show(Protocol):
+    """Shows how much is done, of how much."""
+
+    def __call__(self, done: int, total: int, what: str = TRIED) -> None:
+        """`what` is done, in words."""
 
 
 class Adviser:
@@ -71,7 +83,7 @@ class Adviser:
         pipeline: Pipeline,
         topology: Topology | None,
         options: Options,
-        show: Callable[[int, int], None] = lambda done, total: None,
+        show: Show = lambda done, total, what=TRIED: None,
     ) -> None:
         self._module = module
         self._pipeline = pipeline
@@ -148,13 +160,19 @@ class Adviser:
         shown = ranked[: _MAX_VERIFIED if advice.is_sequence else self._options.rows or len(ranked)]
         report = trials.outcome.report
         programs = [trials.changed(), *(trials.changed(trial.change) for trial in shown)]
-        verification = self._verification()
-        before, *after = verification.compiled(programs, report.mesh, report.devices)
+        costs = self._verification().compiled(programs, report.mesh, report.devices)
+        self._show(0, len(programs), COMPILED)
+        before = next(costs)
         if isinstance(before, str):
             advice.unverified = before
             return ranked
         kept: list[Trial] = []
-        for trial, compiled in zip(shown, after, strict=True):
+        for number, trial in enumerate(shown, 1):
+            self._show(number, len(programs), COMPILED)
+            if self._options.is_compiled and sum(item.is_confirmed for item in kept) >= _ENOUGH:
+                advice.uncompiled = len(ranked) - number + 1
+                break
+            compiled = next(costs)
             if isinstance(compiled, str):
                 advice.contradicted.append(trial)
                 continue
@@ -162,7 +180,7 @@ class Adviser:
             is_left_out = trial.is_contradicted and not advice.is_above_memory
             (advice.contradicted if is_left_out else kept).append(trial)
         # What XLA confirms by its time only, or by its bytes only, comes last.
-        return sorted(kept, key=lambda item: not item.is_confirmed)
+        return sorted(kept, key=_in_xla) if self._options.is_compiled else sorted(kept, key=_is_doubtful)
 
     def _verification(self) -> Verification:
         return Verification(Worker(*self._options.jax), self._topology, self._options.is_compiled)
@@ -344,6 +362,16 @@ def _remove_annotations(program: Op) -> None:
             rewriter.replace(op, [op.input])
 
 
+def _is_doubtful(trial: Trial) -> bool:
+    return not trial.is_confirmed
+
+
+def _in_xla(trial: Trial) -> tuple[bool, Fraction]:
+    """The order of compiled changes: what XLA confirms first, then the time with what XLA sends."""
+    times = trial.seconds_in_xla
+    return not trial.is_confirmed, times[1] if times is not None else Fraction(0)
+
+
 class Verification:
     """Compiles programs: ahead of time for the machine, or for the CPU, all of one call in one process."""
 
@@ -352,12 +380,16 @@ class Verification:
         self._topology = topology
         self._is_ahead = is_ahead
 
-    def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> list[CompiledCost | str]:
-        """The costs of programs on a mesh; a text for one that XLA does not compile. Raises NoJax."""
+    def compiled(self, programs: Sequence[Op], mesh: str, devices: int) -> Iterator[CompiledCost | str]:
+        """The costs of programs on a mesh; a text for one that XLA does not compile. Raises NoJax.
+
+        The compiler of the machine compiles a program when its cost is asked for.
+        """
         if self._is_ahead:
             compiler = Compiler(replace(self._worker, memory=0), target_of(self._topology, mesh))
             sizes = list(axis_sizes(mesh).values()) or [devices]
-            return [self._compiled_ahead(compiler, program, sizes, mesh, devices) for program in programs]
+            yield from (self._compiled_ahead(compiler, op, sizes, mesh, devices) for op in programs)
+            return
         texts = [program_for_xla(program, devices) for program in programs]
         compiled: list[CompiledCost | str] = []
         while len(compiled) < len(texts):
@@ -369,7 +401,7 @@ class Verification:
             compiled += [
                 answer.get("cannot") or self._on_cpu(answer["hlo"], mesh, devices) for answer in answers
             ]
-        return compiled
+        yield from compiled
 
     def _on_cpu(self, hlo: str, mesh: str, devices: int) -> CompiledCost:
         # As users of TPU and GPU will see it; XLA has compiled it for the CPU.
@@ -420,7 +452,8 @@ class AdviceResult:
     `reduced` is the number of trials on the program with fewer layers. `is_above_memory`: the program takes
     more memory than the limit, so changes lower its peak. `excess`: the bytes above the limit after all
     changes of a sequence. `contradicted` are the changes that are left out because they make the program
-    that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing. `reason`
+    that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing.
+    `uncompiled` is the number of others that are left, as enough hold. `reason`
     says why there were no trials. `moves_whole`: the times at most assume that whole tensors move where
     activations are resharded. `prefers_less`: some changes that send more, or may take longer, come after
     others that are nearly as fast.
@@ -439,6 +472,7 @@ class AdviceResult:
     limit: int = 0
     contradicted: list[Trial] = field(default_factory=list)
     unverified: str = ""
+    uncompiled: int = 0
     seconds: int = 0
     machine: str = ""
     moves_whole: bool = True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice_text import advice_text
-from sdyopt.analysis.advise.adviser import AdviceResult, Adviser
+from sdyopt.analysis.advise.adviser import TRIED, AdviceResult, Adviser, Show
 from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology
@@ -50,22 +50,22 @@ class Advising(Analysis[Options]):
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[int, int], None]]:
-    """Shows on a terminal how many changes are tried, of how many."""
+def progress() -> Iterator[Show]:
+    """Shows on a terminal how many changes are tried, of how many; then how many programs are compiled."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
     if not is_terminal:
-        yield lambda done, total: None
+        yield lambda done, total, what=TRIED: None
         return
     from rich.console import Console  # noqa: PLC0415 - rich is slow to import, and only terminals need it
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn  # noqa: PLC0415
 
-    columns = "changes tried", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    columns = "{task.description}", BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     # Without a thread that refreshes it, because trials fork.
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
-        task = bar.add_task("", total=None)
+        task = bar.add_task(TRIED, total=None)
 
-        def show(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, refresh=True)
+        def show(done: int, total: int, what: str = TRIED) -> None:
+            bar.update(task, description=what, completed=done, total=total, refresh=True)
 
         yield show
 

@@ -80,7 +80,7 @@ def read_target(text: str) -> MachineTarget:
         listed = f"the machines are {', '.join(NAMES)}"
         within = " or ".join(f"'{known}'" for known in NAMES if name and name.lower() in known)
         similar = f"did you mean {within}?" if within else nearest(name, NAMES)
-        raise UsageError(f"unknown machine '{name}'", f"{similar} {listed}" if similar else listed)
+        raise UsageError(f"unknown machine '{name}'", similar or listed)
     machine = machine_data()["machines"][name]
     match = _TARGET.fullmatch(text)
     if match is None:

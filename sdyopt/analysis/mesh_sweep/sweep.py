@@ -296,7 +296,23 @@ def sweep_text(sweep: Sweep, width: int = 100) -> str:
         below = [_GAP.join([*cells, bar]).rstrip(), *_folded(note, width, _BELOW, _BELOW)]
         lines += [beside] if len(beside) <= width else below
     best = _folded(best_text(sweep), width, "", _GAP)
-    return "\n".join([*lines, "", *best, *_layout_lines(sweep, width)]) + "\n"
+    return "\n".join([*lines, "", *best, *_best_lines(sweep), *_layout_lines(sweep, width)]) + "\n"
+
+
+def _best_lines(sweep: Sweep) -> Iterator[str]:
+    """The best meshes again, one below the other: in a long table, they are far apart."""
+    best = sweep.best
+    if len(best) < _SEVERAL:
+        return
+    sizes = [" × ".join(f"{axis}={size}" for axis, size in row.sizes.items()) for row in best]
+    works = [
+        flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds)) for row in best
+    ]
+    for row, size, work in zip(best, sizes, works, strict=True):
+        sent, memory = bytes_text(row.wire_bytes or 0), bytes_text(row.peak_bytes or 0)
+        devices = f"{row.devices} devices".rjust(len(f"{best[-1].devices} devices"))
+        cells = devices, size.ljust(max(map(len, sizes))), work.rjust(max(map(len, works)))
+        yield _GAP + _GAP.join([*cells, f"{sent} sent, {memory}"])
 
 
 def _folded(text: str, width: int, first: str, further: str) -> list[str]:
@@ -304,6 +320,8 @@ def _folded(text: str, width: int, first: str, further: str) -> list[str]:
     return wrap(text, width, initial_indent=first, subsequent_indent=further, break_on_hyphens=False)
 
 
+# So many best meshes are listed below the table.
+_SEVERAL = 2
 # Layouts whose times differ by less are equal.
 _EQUAL = 1.005
 

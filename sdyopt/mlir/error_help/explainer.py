@@ -45,6 +45,8 @@ _TWO_WORDS = 2
 _MIN_CHARACTERS = 200
 # In longer messages no hint is looked for: the time to find a pattern in one may be quadratic.
 _MAX_MESSAGE = 20_000
+# What sdy-opt writes, and some give it in place of the program: JSON with its schema, and a check.
+_OUTPUT = re.compile(r'\s*\{\s*"schema": "(sdy-opt-[a-z-]+)"|communication  ')
 # Only the first character of these tokens is underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
@@ -67,9 +69,12 @@ class DiagnosticExplainer:
         statement = None if offset < 0 else self._statement(offset)
         explanation = self._explain(diagnostic, offset, statement)
         help = diagnostic.help or explanation.help
-        # A file that is cut off ends in its last word.
-        if not help and diagnostic.id == PARSE_ERROR and offset >= 0 and self._is_last_word(offset):
-            help = "the text ends here: is the file complete?"
+        if diagnostic.id == PARSE_ERROR and offset >= 0:
+            # A file that is cut off ends in its last word, or within it.
+            if (not help or help.startswith("did you mean")) and self._is_last_word(offset):
+                help = "the text ends here: is the file complete?"
+            elif not help and (output := _OUTPUT.match(self._source.text)) is not None:
+                help = f"this is what sdy-opt wrote ({output[1] or 'a check'}); give it the program"
         diagnostic.help = _with_name(diagnostic, help)
         if diagnostic.culprit is None and statement is not None:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)

@@ -16,7 +16,7 @@
 // CHECKED:      communication  1.50 KiB sent by each of 4 devices, 1.12 KiB estimated: 100% all_reduce along x
 // CHECKED-NEXT: memory         16.5 KiB at the peak, {{[0-9.]+ KiB}} estimated, fits in 15.8 GiB
 // CHECKED-NEXT: compute        8.19 kFLOP per device, 100% of them useful
-// CHECKED:      1. f.py:7  1.50 KiB, 1.12 KiB estimated (100%)  all_reduce along x
+// CHECKED:      1. f.py:7: 1.50 KiB, 1.12 KiB estimated (100%) sent in all_reduce along x
 // CHECKED:      figures of libtpu 9.9 for v5e:4x4; times are estimated
 
 // The report has the figures of both, and a budget limits those of the compiler.

@@ -29,6 +29,8 @@
 // CHECK-NEXT: 4 1 4 131.1 kFLOP 12.0 KiB 28.0 KiB {{█+$}}
 // CHECK-NEXT: 4 2 8 65.5 kFLOP 6.00 KiB 16.0 KiB {{█+}} best of 8
 // CHECK:      best: fits in 30.0 KiB, fewest bytes sent, for each number of devices; global shapes are the same
+// CHECK-NEXT: 4 devices x=2 × y=2 131.1 kFLOP 4.00 KiB sent, 24.0 KiB
+// CHECK-NEXT: 8 devices x=4 × y=2 65.5 kFLOP 6.00 KiB sent, 16.0 KiB
 
 // ONE: 2 2 4 131.1 kFLOP 4.00 KiB 24.0 KiB {{█+}} best
 

@@ -52,7 +52,7 @@
 // NODES: for h100:4x8: 989 TFLOP/s
 // CPU: unknown FLOP/s
 // UNKNOWN:      unknown machine 'tpu-v5'
-// UNKNOWN-NEXT: help: did you mean 'tpu-v5e' or 'tpu-v5p'? the machines are tpu-v4, tpu-v5e, tpu-v5p, tpu-v6e, tpu-v7x, a100, h100, h200, b200, gb200, mi300, cpu
+// UNKNOWN-NEXT: help: did you mean 'tpu-v5e' or 'tpu-v5p'?{{$}}
 // SHORT: help: did you mean 'tpu-v5e'?
 // RANK:      '4' is not a shape of tpu-v5e, which has 2 dimensions
 // RANK-NEXT: help: write tpu-v5e:4x4

@@ -1,6 +1,6 @@
 """Advice that XLA compiles: changes that its communication makes slower are left out."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 
 import sdyopt
+from sdyopt.analysis.advise import Options
+from sdyopt.analysis.advise.advice_text import advice_text
+from sdyopt.analysis.advise.adviser import Verification
+from sdyopt.analysis.advise.analysis import advice_of
+from sdyopt.analysis.changes.trials import CompiledCost
 from sdyopt.analysis.execution.process import NotValidated, Worker
 
 LIT = Path(__file__).parents[2] / "lit" / "advise"
@@ -93,3 +98,21 @@ def test_collectives_of_a_compiled_program_have_latency(monkeypatch: pytest.Monk
     # Two devices take two steps, of 1 us on tpu-v5e, and half of the time for half of the bytes.
     latency = 2 * after.seconds - before.seconds
     assert latency == Fraction(2, 10**6)
+
+
+def test_changes_are_in_the_order_of_the_compiler_and_few_are_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    sent = [8000, 7000, 4000]
+
+    def compiled(*_: object) -> Iterator[CompiledCost]:
+        yield from (CompiledCost(Fraction(size), Fraction(size, 10**6)) for size in sent)
+        raise AssertionError("enough hold")
+
+    monkeypatch.setattr(Verification, "compiled", compiled)
+    monkeypatch.setattr("sdyopt.analysis.advise.adviser._ENOUGH", 2)
+    texts = [change.text for change in sdyopt.parse(PROGRAM).advise(jobs=1).changes]
+    options = Options(advise="-", advise_verify=True, is_compiled=True, advise_jobs=1)
+    advice = advice_of(sdyopt.parse(PROGRAM)._program.op, options, None)
+    assert [trial.text for trial in advice.changes] == [texts[1], texts[0]]
+    assert "not compiled: 1 more, as 2 hold" in advice_text(advice, ".txt")

@@ -57,6 +57,20 @@ def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
     assert complete("a.b @m, @n", "no '@n'", 1, 5, id="parse-error").culprit == FileRange("f", 1, 5, 1, 7)
 
 
+@pytest.mark.parametrize(
+    ("text", "column", "help"),
+    [
+        # Cut within the name of an operation.
+        (" " * 300 + "stablehlo.dot_g", 301, "the text ends here: is the file complete?"),
+        ('{"schema": "sdy-opt-check",', 1, "this is what sdy-opt wrote (sdy-opt-check); give it the program"),
+        ("communication  1 MiB sent", 1, "this is what sdy-opt wrote (a check); give it the program"),
+    ],
+)
+def test_a_text_that_is_cut_or_no_program_is_called_that(text: str, column: int, help: str) -> None:
+    message = f"custom op '{text.split()[0]}' is unknown"
+    assert complete(text, message, 1, column, id="parse-error").help == help
+
+
 def test_help_of_the_diagnostic_is_kept() -> None:
     message = ErrorKind("no '{name}'", explain="operation")(name="stablehlo.ad")
     assert complete("a.b", message, 1, 1).help == "did you mean `stablehlo.add`?"
