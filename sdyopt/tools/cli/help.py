@@ -20,8 +20,8 @@ Entry = PassEntry | PipelineEntry
 
 PROGRAM = "sdy-opt"
 DESCRIPTION = """\
-Parses an MLIR module, runs passes on it in the order of their flags, and prints it. Of a program that JAX
-lowered, --check says what its shardings cost and what to write instead; --report has all figures.
+Says what the shardings of a JAX program cost, with --check; else parses an MLIR module, runs passes in the
+order of their flags, and prints it.
 
 Flags start with one dash or two. Pass options follow the flag: -NAME=a=1, or -NAME='a=1 b=2' for several.
 INPUT is a file, or - for stdin (default: -).
