@@ -110,6 +110,24 @@ def arguments(size: int) -> str:
     return _main("", _list(f"%a{n}: {_SHARDED}" for n in range(size)), results, values)
 
 
+def donated_arguments(size: int) -> str:
+    """A step whose state is all of one type."""
+    arguments = _list(f"%a{n}: {_T} {{jax.buffer_donor = true}}" for n in range(size))
+    lines = "".join(f'  %{n} = stablehlo.negate %a{n} : {_T} loc("m.py":1:1)\n' for n in range(size))
+    return _main(lines, arguments, _list([_T] * size), _list(f"%{n}" for n in range(size)))
+
+
+def sums_of_products(size: int) -> str:
+    """Products, each of the one before, that are all summed up."""
+    type = "tensor<8x8xf32>"
+    products = [f"  %p{n + 1} = stablehlo.dot %p{n}, %p0 : ({type}, {type}) -> {type}\n" for n in range(size)]
+    sums = [f"  %s{n + 1} = stablehlo.add %s{n}, %p{n + 1} : {type}\n" for n in range(size)]
+    first = "".join(
+        f"  %{name}0 = stablehlo.broadcast_in_dim %a, dims = [0] : ({_T}) -> {type}\n" for name in "ps"
+    )
+    return _main(first + "".join(products + sums), result=type, value=f"%s{size}")
+
+
 def loop_values(size: int) -> str:
     types, values = _list([_T] * size), _list(f"%i{n}" for n in range(size))
     loop = (
@@ -452,6 +470,8 @@ DIMENSIONS: dict[str, Dimension] = {
     "operations, linted": Dimension(operations, 4000, LINT),
     "operations, advised": Dimension(operations, 1000, ADVISE),
     "meshes, reported": Dimension(meshes, 4000, ("--report",)),
+    "donated arguments, reported": Dimension(donated_arguments, 2000, ("--report",)),
+    "sums of products, reported": Dimension(sums_of_products, 1000, ("--report",)),
     "reshards, reported": Dimension(reshards, 4000, ("--report",)),
     "reshards, linted": Dimension(reshards, 2000, LINT),
     "reshards, advised": Dimension(reshards, 500, ADVISE),

@@ -86,26 +86,34 @@ def carried_results(function: FuncOp) -> dict[int, int]:
     with the name of the argument: `result[0]['w']` for `params['w']`.
     """
     numbering = aliased_results(function)
-    taken = set(numbering.values())
-    free: dict[Type, list[int]] = {}
-    for number, type in enumerate(function.function_type.results):
+    donors = {
+        index: _key_path(name_of(function.entry.arguments[index]))
+        for index, dictionary in enumerate(function.argument_attributes)
+        if BUFFER_DONOR in dictionary and index not in numbering
+    }
+    if not donors:
+        return numbering
+    types, taken = function.function_type.inputs, set(numbering.values())
+    lengths = {len(name) for name in donors.values()} - {0}
+    # The results that are left, the last first: of a type, and of a type and an end of their names.
+    free: dict[tuple[Type, str], list[int]] = {}
+    for number, type in reversed(list(enumerate(function.function_type.results))):
         if number not in taken:
-            free.setdefault(type, []).append(number)
-    left = []
-    for index, dictionary in enumerate(function.argument_attributes):
-        if BUFFER_DONOR not in dictionary or index in numbering:
-            continue
-        numbers = free.get(function.function_type.inputs[index], [])
-        name = _key_path(name_of(function.entry.arguments[index]))
-        named = (number for number in numbers if name and name_of_result(function, number).endswith(name))
-        if (fitting := next(named, None)) is None:
-            left.append(index)
-        else:
-            numbering[index] = fitting
-            numbers.remove(fitting)
-    for index in left:
-        if others := free.get(function.function_type.inputs[index]):
-            numbering[index] = others.pop(0)
+            name = name_of_result(function, number)
+            for end in ("", *(name[-length:] for length in lengths)):
+                free.setdefault((type, end), []).append(number)
+
+    def take(index: int, end: str) -> bool:
+        numbers = free.get((types[index], end), [])
+        while numbers:
+            if (number := numbers.pop()) not in taken:
+                taken.add(number)
+                numbering[index] = number
+                return True
+        return False
+
+    for index in [index for index, name in donors.items() if not name or not take(index, name)]:
+        take(index, "")
     return numbering
 
 

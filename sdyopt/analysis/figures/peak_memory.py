@@ -380,13 +380,16 @@ def donations(function: FuncOp, bytes_of: Callable[[Value], int]) -> dict[int, i
     numbering = aliased_results(function)
     returned = function.entry.last
     results = [] if returned is None else list(returned.operands)
-    free = set(range(len(results))) - set(numbering.values())
-    for index, dictionary in enumerate(function.argument_attributes):
-        if BUFFER_DONOR not in dictionary or index in numbering:
-            continue
-        size = bytes_of(function.entry.arguments[index])
-        fitting = [number for number in sorted(free) if bytes_of(results[number]) == size]
-        if fitting:
-            numbering[index] = fitting[0]
-            free.discard(fitting[0])
+    donors = [
+        index
+        for index, dictionary in enumerate(function.argument_attributes)
+        if BUFFER_DONOR in dictionary and index not in numbering
+    ]
+    # The results that are left, by their sizes, the last first.
+    free: dict[int, list[int]] = {}
+    for number in sorted(set(range(len(results) if donors else 0)) - set(numbering.values()), reverse=True):
+        free.setdefault(bytes_of(results[number]), []).append(number)
+    for index in donors:
+        if fitting := free.get(bytes_of(function.entry.arguments[index])):
+            numbering[index] = fitting.pop()
     return numbering

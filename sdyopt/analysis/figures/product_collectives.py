@@ -48,13 +48,44 @@ def _reached(module: Op, ops: list[Op]) -> list[Op]:
     return ops
 
 
-def collectives_around(product: Op) -> Iterator[Op]:
-    """The collectives on the operands of a product, and the reductions of its result, each once."""
-    ops: dict[Op, None] = {}
-    for operand in product.operands:
-        ops.update(dict.fromkeys(_before(operand)))
-    ops.update(dict.fromkeys(_reductions_of(product.results[0])))
-    yield from ops
+class CollectivesAround:
+    """The collectives around products. Those behind a value are found once for all products."""
+
+    def __init__(self) -> None:
+        self._reductions: dict[Value, frozenset[Op]] = {}
+
+    def of(self, product: Op) -> set[Op]:
+        """The collectives on the operands of a product, and the reductions of its result."""
+        before = {op for operand in product.operands for op in _before(operand)}
+        return before | self._reductions_of(product.results[0])
+
+    def _reductions_of(self, result: Value) -> frozenset[Op]:
+        """The reductions of a partial result, directly or after relayouts, sums and other reductions."""
+        pending: list[tuple[Value, list[Op] | None]] = [(result, None)]
+        while pending:
+            value, passed = pending.pop()
+            if passed is not None:
+                found: frozenset[Op] = frozenset(
+                    user for user in value.users if isinstance(user, _REDUCTIONS)
+                )
+                parts = [found, *(self._reductions[user.results[0]] for user in passed)]
+                distinct = [part for part in dict.fromkeys(parts) if part]
+                self._reductions[value] = (
+                    distinct[0] if len(distinct) == 1 else frozenset[Op]().union(*distinct)
+                )
+            elif value not in self._reductions:
+                # Nothing yet, in case a region without dominance has a cycle.
+                self._reductions[value] = frozenset()
+                passed = [user for user in value.users if isinstance(user, _passed_by(value))]
+                pending.append((value, passed))
+                pending += [(user.results[0], None) for user in passed]
+        return self._reductions[result]
+
+
+def _passed_by(value: Value) -> tuple[type[Op], ...]:
+    """The operations with partial results if a value is one: no sums, if it is reduced already."""
+    is_reduced = isinstance(value, OpResult) and isinstance(value.op, _REDUCTIONS)
+    return (*_REDUCTIONS, *_RELAYOUTS, *(() if is_reduced else (AddOp,)))
 
 
 def _before(value: Value) -> Iterator[Op]:
@@ -64,22 +95,6 @@ def _before(value: Value) -> Iterator[Op]:
         if isinstance(value.op, COLLECTIVES) and not isinstance(value.op, _REDUCTIONS):
             yield value.op
         value = value.op.operand_at(0)
-
-
-def _reductions_of(result: Value) -> Iterator[Op]:
-    """The reductions of a partial result, directly or after relayouts, sums and other reductions."""
-    pending, visited = [result], {result}
-    while pending:
-        value = pending.pop()
-        # A sum of what is reduced already is no partial result.
-        is_reduced = isinstance(value, OpResult) and isinstance(value.op, _REDUCTIONS)
-        passed = (*_REDUCTIONS, *_RELAYOUTS, *(() if is_reduced else (AddOp,)))
-        for user in value.users:
-            if isinstance(user, _REDUCTIONS):
-                yield user
-            if isinstance(user, passed) and user.results[0] not in visited:
-                visited.add(user.results[0])
-                pending.append(user.results[0])
 
 
 def independent_products(collective: Op, products: Sequence[Op]) -> list[int]:

@@ -48,7 +48,7 @@ from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
-from sdyopt.analysis.figures.product_collectives import COLLECTIVES, collectives_around, independent_products
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
 from sdyopt.analysis.figures.sdy_collectives import (
     TRAFFIC,
     Traffic,
@@ -173,6 +173,7 @@ class _Collector:
         self._mesh = None if largest is None else largest.mesh
         self._has_manual = False
         self._traffic: dict[tuple[OpSignature, TensorSharding | None], _Sent] = {}
+        self._collectives_around = CollectivesAround()
         # None if no collective is in a backward pass.
         self._updates: Updates | None = None
 
@@ -462,7 +463,7 @@ class _Collector:
             self._location(source_location(op.location), op),
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in (*op.operands[:2], op.results[0])]),
-            tuple(sorted(numbers[item] for item in collectives_around(op) if item in numbers)),
+            tuple(sorted(numbers[item] for item in self._collectives_around.of(op) if item in numbers)),
             self._spare_axes(op, values),
             self._per_iteration(op),
             None if local is None else sizes_of(op, *local),

@@ -3,9 +3,12 @@
 import pytest
 
 from sdyopt.analysis.figures.local_shapes import element_bits
+from sdyopt.analysis.figures.peak_memory import donations
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import built_in_topology
-from sdyopt.mlir.ir.types import IntegerType
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.ir.types import IntegerType, RankedTensor
+from sdyopt.mlir.ir.value import Value
 from tests.unit.report.programs import module, report
 
 KIB = 1024
@@ -372,3 +375,22 @@ def test_a_value_that_is_partly_on_the_chip_counts_the_rest() -> None:
     assert 0 < rest < 4096 * KIB
     gaps = rest * 3 // 100
     assert sum(value.bytes for value in memory.live_at_peak) + gaps == memory.peak
+
+
+def test_each_size_of_a_donated_argument_or_result_is_asked_for_once() -> None:
+    count = 20
+    state = ", ".join(f"%a{n}: tensor<{n % 2 + 1}xf32> {{jax.buffer_donor = true}}" for n in range(count))
+    values = ", ".join(f"%a{count - 1 - n}" for n in range(count))
+    types = ", ".join(f"tensor<{(count - 1 - n) % 2 + 1}xf32>" for n in range(count))
+    text = f"func.func @main({state}) -> ({types}) {{\n  return {values} : {types}\n}}"
+    (function,) = (op for op in module(text).walk() if isinstance(op, FuncOp))
+    asked: list[Value] = []
+
+    def bytes_of(value: Value) -> int:
+        asked.append(value)
+        assert isinstance(value.type, RankedTensor)
+        return value.type.shape[0]
+
+    # The first result of the size that is left.
+    assert donations(function, bytes_of) == {n: n + 1 if n % 2 == 0 else n - 1 for n in range(count)}
+    assert len(asked) == 2 * count
