@@ -65,10 +65,10 @@ class CollectivesAround:
         while pending:
             value, passed = pending.pop()
             if passed is not None:
-                found: frozenset[Op] = frozenset(
+                direct: frozenset[Op] = frozenset(
                     user for user in value.users if isinstance(user, _REDUCTIONS)
                 )
-                parts = [found, *(self._reductions[user.results[0]] for user in passed)]
+                parts = [direct, *(self._reductions[user.results[0]] for user in passed)]
                 distinct = [part for part in dict.fromkeys(parts) if part]
                 self._reductions[value] = (
                     distinct[0] if len(distinct) == 1 else frozenset[Op]().union(*distinct)

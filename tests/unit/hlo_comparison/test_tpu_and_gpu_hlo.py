@@ -589,6 +589,8 @@ def test_a_shift_is_one_of_most_lines_of_operations_of_one_name() -> None:
     # Two of five lines are three below; so are three, then.
     assert shifts_of(ours, reduced_at(13, 17, 44, 61, 93)) == {}
     assert shifts_of(ours, reduced_at(13, 17, 33, 61, 93)) == {"a.py": 3}
+    # Of those that XLA has, all are.
+    assert shifts_of(ours, reduced_at(13, 17)) == {"a.py": 3}
     # Lines of one file say nothing of those of another one, which is read first.
     other = [replace(each, location=each.location._replace(file="__init__.py")) for each in ours]
     [far] = [replace(each, location=each.location._replace(name_stack="jit(f)/tanh")) for each in other[:1]]
