@@ -84,7 +84,7 @@ def recompute(program: Program) -> RecomputedMemory:
         if op.name in CONSTANTS and runs.of(op) != (0, 0)
         for value in op.results
     ]
-    counting = _Counting(program)
+    counting = _Counting(_without_boundaries(program))
     found = []
     for entry in program.entries():
         (region,) = entry.regions
@@ -94,10 +94,49 @@ def recompute(program: Program) -> RecomputedMemory:
     return max(reversed(found), key=lambda each: each.peak)
 
 
+def _without_boundaries(program: Program) -> Program:
+    """The program with manual computations inlined, as compilers have it.
+
+    A view is in place of what goes into or out of one.
+    """
+    for function in program.functions.values():
+        for region in function.regions:
+            _inline(region)
+    return program
+
+
+def _inline(region: Region) -> None:
+    region.operations = list(_inlined(region.operations))
+    for op in region.operations:
+        for nested in op.regions:
+            _inline(nested)
+
+
+def _inlined(operations: list[Operation]) -> Iterator[Operation]:
+    for op in operations:
+        if op.name != "sdy.manual_computation":
+            yield op
+            continue
+        (body,) = op.regions
+        *inner, end = body.operations
+        for argument, operand in zip(body.arguments, op.operands, strict=True):
+            yield _view_of(operand, argument, op)
+        yield from _inlined(inner)
+        # Dead results are missing.
+        for result in op.results:
+            yield _view_of(end.operands[result.number], result, op.parent)
+
+
+def _view_of(value: Value, seen: Value, parent: Operation | None) -> Operation:
+    op = Operation("stablehlo.reshape", "", parent, [value], [seen])
+    seen.owner, seen.number, seen.is_argument = op, 0, False
+    return op
+
+
 def live_at_peak(program: Program) -> list[tuple[int, int]]:
     """Bytes and number of copies of each value that is live at the peak, in regions and callees too."""
     devices = max((prod(mesh.sizes.values()) for mesh in program.meshes.values()), default=1)
-    counting = _Counting(program)
+    counting = _Counting(_without_boundaries(program))
     _, live = max((counting.entry(each) for each in reversed(program.entries())), key=lambda each: each[0])
     sizes: dict[Value, int] = {}
     for value, size in live:
@@ -107,11 +146,7 @@ def live_at_peak(program: Program) -> list[tuple[int, int]]:
 
 def _copies(program: Program, value: Value, devices: int) -> int:
     """The number of devices that have a shard; devices along manual axes around a value have other ones."""
-    around = value.owner
-    if value.is_argument and around is not None:
-        inside = [region for region in around.regions if any(value is each for each in region.arguments)]
-        around = inside[0].operations[0] if inside and inside[0].operations else around
-    manual = 1 if around is None else prod(manual_sizes(program, around, is_needed=False))
+    manual = 1 if value.owner is None else prod(manual_sizes(program, value.owner, is_needed=False))
     return max(devices // prod(value.shards) // manual, 1)
 
 

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned as has_local_types
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
@@ -43,10 +43,10 @@ class LocalShapes:
     local, so that no value has one.
     """
 
-    def __init__(self, module: Op) -> None:
+    def __init__(self, module: Op, is_partitioned: bool | None = None) -> None:
         self._module = module
         self.has_shardings = False
-        self.is_partitioned = is_partitioned(module)
+        self.is_partitioned = has_local_types(module) if is_partitioned is None else is_partitioned
         self._meshes: dict[MeshOrRef, Mesh | None] = {}
         self._shardings: dict[Value, TensorSharding | None] = {}
         self._bytes: dict[tuple[Type, TensorSharding | None], int | None] = {}

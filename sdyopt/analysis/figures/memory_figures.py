@@ -38,6 +38,7 @@ from sdyopt.analysis.figures.figures import (
     Timeline,
 )
 from sdyopt.analysis.figures.fusion import is_fusible
+from sdyopt.analysis.figures.inlined_bodies import inlined
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak, memory_behaviors
 from sdyopt.analysis.figures.source_locations import (
@@ -48,6 +49,7 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.user_lines import location_within
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
@@ -119,7 +121,9 @@ class ValueTexts:
         return SAVED if is_saved else ACTIVATION
 
     def _completed(self, at: Value | Op, op: Op | None) -> SourceLocation:
-        return self.located(source_location(at.location), op)
+        if op is None or isinstance(at, BlockArgument):
+            return self.located(source_location(at.location), op)
+        return self.located(location_within(op), op)
 
     def boundary_value(
         self, name: str, type: Type, sharding: TensorSharding | None, is_donated: bool = False
@@ -212,6 +216,10 @@ def memory_figures(
     `compiler` is that of the machine; "" if it is unknown. Nothing is reduce-scattered over as many devices
     as `square`. The second result finds what is live at up to a number of points.
     """
+    program = inlined(module)
+    if program is not None:
+        module = program.module
+        shapes, counts = LocalShapes(module, shapes.is_partitioned), ExecutionCounts(module)
     dead = DeadResults(module, counts)
     live = LiveMemory(shapes, dead, memory_behaviors(compiler), square)
     memory, highest = Memory(), Peak()
@@ -229,8 +237,11 @@ def memory_figures(
             assert returned is not None
             memory.results = sum(map(live.bytes, returned.operands))
             memory.peak = peak.bytes
-            memory.peak_location = _peak_location(peak, texts.located)
             sized = _sized(peak, live)
+            if program is not None:
+                program.restore(peak)
+                sized = [(size, program.values.get(value, value)) for size, value in sized]
+            memory.peak_location = _peak_location(peak, texts.located)
             memory.live_at_peak = [
                 texts.with_weight(texts.live_value(value, size), value)
                 for size, value in sized[:MAX_LIVE_VALUES]
@@ -356,17 +367,24 @@ def _sized(peak: Peak, live: LiveMemory) -> list[tuple[int, Value]]:
 
 
 def _users(value: Value) -> Iterator[Op]:
-    """The users of a value, those of what is computed again from it, and those of the result of a loop.
+    """The users of a value, of what is computed again from it, and in, behind and around what it goes into.
 
-    A scan carries its outputs.
+    A scan carries its outputs, and a shard_map hands on what it saves for its gradient.
     """
     pending, visited = [value], {value}
     while pending and len(visited) < _MAX_USERS:
         for use in pending.pop().uses:
             yield use.owner
-            result = None
+            result: Value | None = None
             if isinstance(use.owner, WhileOp):
                 result = use.owner.results[use.index]
+            elif isinstance(use.owner, ManualComputationOp):
+                result = use.owner.block.arguments[use.index]
+            elif (
+                isinstance(around := use.owner.parent_op, ManualComputationOp)
+                and around.block.last is use.owner
+            ):
+                result = around.results[use.index]
             elif len(use.owner.results) == 1 and is_fusible(use.owner):
                 result = use.owner.results[0]
             if result is not None and result not in visited:
