@@ -9,7 +9,7 @@ import pytest
 import sdyopt
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import AdviceResult
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.order import surest_first, without_equals
@@ -172,11 +172,17 @@ def test_what_is_sent_between_steps_is_a_cost() -> None:
     assert effect.text == "-40 B sent, +8 B between steps"
 
 
+def test_changes_together_run_the_passes_of_each() -> None:
+    changes = Change(passes={"cse": {}}), Change(), Change(passes={"inline": {"max-iterations": "1"}})
+    assert joined(changes).passes == {"cse": {}, "inline": {"max-iterations": "1"}}
+
+
 PROGRAM = """
 #forward = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #backward = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":6:5)))
-func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %d: tensor<4x8xf32>)
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x8xf32>, %d: tensor<4x8xf32>, %v: tensor<8x8xf32>)
     -> (tensor<4x8xf32>, tensor<8x8xf32>, tensor<4x8xf32>) {
+  %other = stablehlo.add %v, %v : tensor<8x8xf32> loc("jit(step)/jvp()/add"("layer"("model.py":6:40)))
   %y = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
       : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> loc(#forward)
   %dw = stablehlo.dot_general %x, %d, contracting_dims = [0] x [0]
