@@ -176,6 +176,13 @@ def test_the_parts_of_a_transfer(between: str, left_out: tuple[str, ...], expect
     assert transfers(hlo(PARTS.replace("BETWEEN", between)), *left_out) == [expected]
 
 
+def test_what_a_program_of_one_slice_sends_is_for_no_other_slice() -> None:
+    pairs = "channel_id=7, frontend_attributes={_xla_send_recv_source_target_pairs={{0,1},{1,2}}}"
+    body = PARTS.replace(transfer("ALL_REDUCE", '"{1,2}x{0:3}"'), pairs)
+    matches = found(body.replace("BETWEEN", "%c = f32[2,8] bitcast(%g)") + "\n")
+    assert "%send moves shards to the devices that use them" in [match.why for match in matches]
+
+
 def test_a_part_is_padded_by_less_than_an_eighth() -> None:
     groups = groups_of_axes('{"x"}', '<["x"=4]>')
     for elements, number in ((80, 0), (81, 0), (82, None)):
