@@ -344,8 +344,8 @@ class Sentence:
 
 
 _NO_BREAK = "\N{NO-BREAK SPACE}"
-# What stays in one line, to be copied: a PartitionSpec, and what to ask next.
-_WHOLE = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)|--explain='[^']*'")
+# What stays in one line: a PartitionSpec and what to ask next, to be copied, and an amount.
+_WHOLE = constant_pattern(r"\bP\([^()]*(?:\([^()]*\)[^()]*)*\)|--explain='[^']*'|\d [KMGT]?i?B\b")
 
 
 def tree_text(root: Sentence, width: int) -> str:

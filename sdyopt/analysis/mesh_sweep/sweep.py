@@ -158,6 +158,11 @@ class Sweep:
         return any(row.seconds for row in self.rows)
 
     @property
+    def leaves_idle(self) -> bool:
+        """Whether several meshes leave devices of the machine idle."""
+        return sum(bool(row.idle) for row in self.rows) > 1
+
+    @property
     def is_compiled(self) -> bool:
         """Whether the compiler of the machine was asked."""
         return any(row.estimated_peak_bytes is not None for row in self.rows)
@@ -269,7 +274,8 @@ def note_of(sweep: Sweep, row: SweptMesh) -> str:
         note = "best" if len(best) == 1 else f"best of {row.devices}"
     else:
         note = row.problem or ("" if sweep.fits(row) else "does not fit")
-    return "; ".join(filter(None, (note, row.idle)))
+    # What most meshes leave idle is said once, below the table.
+    return "; ".join(filter(None, (note, "" if sweep.leaves_idle else row.idle)))
 
 
 def sweep_text(sweep: Sweep, width: int = 100) -> str:
@@ -373,6 +379,8 @@ def best_text(sweep: Sweep) -> str:
         text += f"none fits in {bytes_text(sweep.device_memory or 0)}" if is_full else why
     elif sweep.has_times:
         text += "; times are without overlap of communication and compute: --check has their range"
+    if sweep.leaves_idle:
+        text += f"; other devices of {sweep.topology} are idle"
     if any(FIXED in row.problem for row in sweep.rows):
         text += "; the shapes in a shard_map are those of one mesh: lower the program in JAX for each"
     return text + ("; sent and memory are as compiled" if sweep.is_compiled else "")

@@ -1,6 +1,7 @@
 """The table of a sweep in few columns: bars are short or left out, and long notes are below the figures."""
 
 from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, sweep_text
+from sdyopt.base.dataclasses import replace
 
 LAYOUTS = [
     {"axes": ["y", "x"], "on": {"x": "a node (4)", "y": "a node (2) and the network (4)"}, "seconds": 1e-3},
@@ -45,6 +46,8 @@ def test_what_does_not_fit_is_below() -> None:
         "  number of devices; global shapes are the same; times are",
         "  without overlap of communication and compute: --check has",
         "  their range",
+        "   8 devices  x=1 × y=8  3.00 ms  0 B sent, 4.00 KiB",
+        "  32 devices  x=4 × y=8  2.00 ms  1.00 KiB sent, 2.00 KiB",
         "",
         "layouts of x=4 × y=8, by the order of the axes of the mesh",
         "  1.00 ms  y, x",
@@ -52,3 +55,11 @@ def test_what_does_not_fit_is_below() -> None:
         "  2.00 ms  x, y (as it is)",
         "      x on the network (4); y on a node (8)",
     ]
+
+
+def test_devices_that_most_meshes_leave_idle_are_said_once() -> None:
+    idle = "8 of 32 devices of h100:4x8 are idle"
+    rows = [replace(row, idle=idle) for row in SWEEP.rows]
+    text = " ".join(sweep_text(replace(SWEEP, rows=rows), 100).split())
+    assert idle not in text and text.count("are idle") == 1
+    assert idle in sweep_text(replace(SWEEP, rows=[rows[0], *SWEEP.rows[1:]]), 100)

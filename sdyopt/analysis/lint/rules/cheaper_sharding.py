@@ -42,6 +42,9 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.shardy.record import FunctionResult
 
+# The columns that the reason has, as in a check: a terminal folds it.
+_WIDTH = 90
+
 
 @rule("cheaper-sharding", Severity.WARNING, Looks.TRIALS)
 class CheaperSharding(Rule):
@@ -61,7 +64,7 @@ class CheaperSharding(Rule):
                 cost = place.best.before.wire_bytes - place.best.after.wire_bytes
                 largest, line = place.largest, place.largest.location
                 at = line if line.line and line.name_stack else None
-                message = sent_and_why(check, place)
+                message = sent_and_why(check, place, _WIDTH)
                 yield Finding(op_of[largest.number], message, cost=cost, collectives=ops, place=at)
         if (memory := check.memory_place) is not None:
             message = f"{memory_title(memory)}: {MEMORY_REASON}"

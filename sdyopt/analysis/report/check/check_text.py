@@ -101,7 +101,8 @@ def check_text(check: CheckResult, width: int) -> str:
     for number, place in enumerate(changed, 1):
         if place.shared:
             saved, sent = bytes_text(place.shared_bytes), total_text(place.total)
-            lines.append(f"{number}. {place.name}: the change of {place.shared} saves {saved} of {sent}, too")
+            part = f"all {sent}" if saved == sent else f"{saved} of {sent}"
+            lines.append(f"{number}. {place.name}: the change of {place.shared} saves {part}, too")
             continue
         lines += [
             f"{number}. {change_of(check, place)}",
@@ -276,13 +277,13 @@ def _phase_text(place: CostlyPlace) -> str:
     return f", {_PHASES[phase]}" if phase in _PHASES else ""
 
 
-def sent_and_why(check: CheckResult, place: CostlyPlace, width: int = 500) -> str:
+def sent_and_why(check: CheckResult, place: CostlyPlace, width: int) -> str:
     """What a place sends where its change saves most, and why: `model.py:7 sends 9.00 MiB (31%) in …: …`."""
     part = _changed_part(place)
-    kind = _part_text(check, part, False)
-    if len(place.parts) > 1:
-        sent = compiled_bytes(check, [part])
-        kind = f"{total_text(part.total) if sent is None else bytes_text(sent)} of it in {kind}"
+    kind, sent = _part_text(check, part, False), compiled_bytes(check, [part])
+    size = total_text(part.total) if sent is None else bytes_text(sent)
+    if len(place.parts) > 1 and size != total_text(place.total):
+        kind = f"{size} of it in {kind}"
     start = f"{_wrong(place)}{place.name}: {amount_of(check, place)} sent, {kind}{_phase_text(place)}: "
     return start + reasons_text(part, 2 * width - len(start))
 
