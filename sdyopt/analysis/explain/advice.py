@@ -181,15 +181,23 @@ class ExplainedChanges:
         if (trial := self._of_check(place[0]) or search.at_place(place)) is not None:
             self._add_trial(node, trial, "", place[0])
             return
+        node.add(self._no_help)
+
+    @property
+    def _no_help(self) -> str:
+        search = self._search
         left = search.proposed - search.tried
         more = f"; --advise tries {left} more" if left > 0 else ""
         count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
-        node.add(f"no help was found: {count}; the line sends as much, or the program takes longer{more}")
+        return f"no help was found: {count}; the line sends as much, or the program takes longer{more}"
 
-    def add_for_line(self, node: Sentence, line: str) -> None:
-        """Adds what to write so that a line sends less, which is what a check has there."""
+    def add_for_line(self, node: Sentence, line: str, why: str) -> None:
+        """Adds what to write so that a line sends less, as a check has it, and then why it sends that."""
         if (trial := self._of_check(line) or self._search.at_line(line)) is not None:
             self._add_trial(node, trial, "", line)
+        node.add(f"why: {why}")
+        if trial is None and self._search.can_try:
+            node.add(self._no_help)
 
     def _of_check(self, line: str) -> Trial | None:
         places = [] if self._check is None else self._check.places

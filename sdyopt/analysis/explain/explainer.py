@@ -272,9 +272,7 @@ class ShardingExplainer:
             return None
         most = place.largest
         tree = Sentence(title_of(CheckResult(report, [], None, True), place))
-        # What to write is read first.
-        self.advice.add_for_line(tree, place.key)
-        tree.add(f"why: {why(place)}")
+        self.advice.add_for_line(tree, place.key, why(place))
         tree.add(f"see --explain='#{most.number}' for the {most.kind} that sends most")
         return tree
 

@@ -17,7 +17,7 @@
 // WRITTEN:      tried: "data" shards it; -768.0 KiB sent
 // LINE:         model.py:5: 768.0 KiB (100%) sent in all_gather along data
 // LINE-NEXT:    help: write P('data') at model.py:4, to keep "data"
-// LINE:         tried: -768.0 KiB sent, {{.*}}; this line sends 0 B in place of 768.0
+// LINE:         tried: -768.0 KiB sent, {{.*}}; this line sends 0 B in place of
 // LINE:         why: x is resharded from P('data') to P() for dot_general and 1 more
 
 #reshard = loc("jit(f)/reshard"("f"("model.py":4:5)))

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s --check --device-memory=1GiB | filecheck %s --match-full-lines
+// RUN: sdy-opt %s --explain=model.py:20 | filecheck %s --check-prefix=LINE
 // The passes run on their own if they are verified one by one.
 // RUN: sdy-opt %s --check --verify-each --device-memory=1GiB | filecheck %s --match-full-lines
 // RUN: sdy-opt %s --check --device-memory=1MiB | filecheck %s --check-prefix=SMALL
@@ -16,6 +17,10 @@
 // CHECK-NEXT: 1. model.py:20: 768.0 KiB (100%) sent in 4 all_gather along x
 // CHECK-NEXT:    why: params[*]['up'] and 1 more are resharded from P('x') to P() for dot_general
 // CHECK-NOT: {{.}}
+
+// A line for which there is nothing to write says that, too.
+// LINE:      why: params[*]['up'] and 1 more are resharded
+// LINE-NEXT: no help was found: {{[0-9]+}} changes were tried
 
 // SMALL: memory {{.*}} MiB at the peak (model.py:20), {{.*}} on TPU, does not fit in 1.00 MiB{{.*}}
 
