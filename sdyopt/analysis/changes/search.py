@@ -29,7 +29,7 @@ from sdyopt.analysis.changes.order import each_place_once, surest_first, without
 from sdyopt.analysis.changes.outcome import Sent
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals
 from sdyopt.analysis.changes.proposals.boundary import at_peak
-from sdyopt.analysis.changes.proposals.collectives import at_place, collectives
+from sdyopt.analysis.changes.proposals.collectives import at_place, collectives, exchanges
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.base.dataclasses import NamedTuple
@@ -52,6 +52,8 @@ _MAX_TOGETHER, _LOOKED_AT = 4, 6
 _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
 # So many times as many changes as trials are looked at, if an estimate says which are tried.
 _BY_ESTIMATE = 5
+# The time of an exchange of axes may be estimated by this share too high.
+_ESTIMATED = Fraction(1, 10)
 # So many of the changes that are best with fewer layers are tried on the whole program.
 _MAX_LIKELY = 12
 
@@ -171,7 +173,20 @@ class Search:
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
         asked = self._usable(chain.from_iterable(at_place(self.program, place) for place in costliest))
-        return self._ordered(list(self.tries(self.trials, likely, asked=asked[: self._further])))
+        trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
+        return self._ordered([*trials, *self._exchanged(costliest)])
+
+    def _exchanged(self, places: Iterable[tuple[str, str, str]]) -> Iterator[Trial]:
+        """The exchanges of axes of weights that an estimate leaves out: it may be wrong in their time."""
+        before = self.program.outcome.figures
+        left_out = {}
+        for change in chain.from_iterable(exchanges(self.program, place) for place in places):
+            trial = self._known.get(change.key)
+            if trial is not None and trial.figures is None and not trial.has_failed:
+                left_out[change.key] = change
+        if left_out and not self.excess(before):
+            cut = EstimatedCost(before.of_step * (1 + _ESTIMATED), self.cost(before) * self.moves_whole)
+            yield from self.tries(self.trials, (), cut, asked=list(left_out.values()))
 
     @property
     def _lines(self) -> dict[str, Sent]:
@@ -477,6 +492,11 @@ class Search:
         # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
         least, most = 1 - NOISE, 1 + _MAY_RISE
         is_faster = after.of_step < before.of_step * least and self.cost(after) < self.cost(before) * least
+        if after.wire_bytes <= before.wire_bytes * (1 - _FOR_MORE) and trial.effect.holds:
+            # It sends so much less that the time may be the same.
+            is_faster |= (
+                after.of_step <= before.of_step * (1 + NOISE) and self.cost(after) < self.cost(before) * least
+            )
         if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
             # A collective that the program writes is replaced by one that sends less: that is known better
             # than its time.

@@ -9,6 +9,7 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
@@ -100,3 +101,29 @@ func.func @main(%x: tensor<8x64xf32>, %i: tensor<8x1x1xi32>, %j: tensor<8x1xi32>
 def test_what_is_looked_up_in_each_batch_is_as_estimated() -> None:
     gathers = [op for op in parsed(_LOOKED_UP).walk() if op.signature.name == "stablehlo.gather"]
     assert [is_indexed(op.results[0]) for op in gathers] == [False, True]
+
+
+_TIED = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(
+    %w: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("params['w']"),
+    %v: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("params['v']"),
+    %m: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("state.mu['w']"))
+    -> (tensor<8x8xf32>, tensor<8x8xf32>) {
+  %0 = stablehlo.add %w, %m : tensor<8x8xf32>
+  %1 = stablehlo.add %v, %0 : tensor<8x8xf32>
+  return %0, %1 : tensor<8x8xf32>, tensor<8x8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("of_parameter", "names"), [(True, {"w", "m"}), (False, {"w", "v", "m"})])
+def test_a_parameter_is_changed_with_its_moments_and_no_other(of_parameter: bool, names: set[str]) -> None:
+    program = search_of(_TIED).program
+    arguments = {"w": 0, "v": 1, "m": 2}
+    function = next(op for op in program.module.walk() if isinstance(op, FuncOp))
+    edit = AnnotationEdit(
+        function.entry.arguments[0], program.mesh.sharding((("y",), ("x",))), program.mesh.mesh
+    )
+    changed = {edit.subject for edit in program.alike(edit, of_parameter).edits}
+    assert {name for name, index in arguments.items() if function.entry.arguments[index] in changed} == names

@@ -10,6 +10,7 @@ early has tried the most likely changes of all kinds.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
@@ -29,7 +30,8 @@ from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.shardy.record import Subject
+from sdyopt.mlir.value_names import name_of, name_of_result, path_parts
+from sdyopt.shardy.record import FunctionResult, Subject
 
 
 class ProposedOn:
@@ -113,13 +115,20 @@ class ProposedOn:
                 results.setdefault(_key_of_result(result), []).append(result)
         return results
 
-    def alike(self, edit: AnnotationEdit) -> Change:
-        """The change of all that is like a subject: the places of its role, or a line's in all layers."""
+    def alike(self, edit: AnnotationEdit, of_parameter: bool = False) -> Change:
+        """The change of all that is like a subject: the places of its role, or a line's in all layers.
+
+        With `of_parameter`, other parameters of the role are left as they are: those of one shape may be tied
+        by an optimizer that calls one function for all.
+        """
         subject = edit.subject
         role = self._role_of.get(subject)
         same: Sequence[Subject] = [subject]
         if role is not None:
             same = [place.subject for place in role.beside(subject)]
+            if of_parameter and (parts := _path(subject)):
+                tails = [(other, _path(other)[-len(parts) :]) for other in same]
+                same = [other for other, tail in tails if tail in ((), parts)]
         elif isinstance(subject, OpResult):
             same = self._results.get(_key_of_result(subject), same)
         subjects = same if subject in same else [subject, *same]
@@ -189,6 +198,15 @@ def proposals(program: ProposedOn) -> Iterator[Change]:
             if len(taken) == share:
                 going.append((share, changes))
         waiting = going
+
+
+def _path(subject: Subject) -> tuple[str, ...]:
+    """The keys of a name without the numbers of layers; those of a moment end with those of its parameter."""
+    if isinstance(subject, FunctionResult):
+        name = name_of_result(subject.function, subject.result_index)
+    else:
+        name = name_of(subject)
+    return tuple([re.sub(r"\d+", "*", part) for part in path_parts(name)])
 
 
 def _key_of_result(result: OpResult) -> tuple[object, ...]:

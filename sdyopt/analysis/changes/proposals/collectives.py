@@ -40,9 +40,17 @@ def collectives(program: ProposedOn) -> Iterator[Change]:
 
 def at_place(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
     """What may make the collective of a place cheaper that sends most."""
+    yield from exchanges(program, place)
     if (op := program.outcome.largest_at.get(place)) is not None:
         for edit in dict.fromkeys(_for_collective(program, op)):
             yield program.alike(edit)
+
+
+def exchanges(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
+    """The weights of the products beside the collective of a place, with axes in the dimensions of others."""
+    if isinstance(op := program.outcome.largest_at.get(place), CollectiveOp):
+        for edit in dict.fromkeys(_for_products(program, op)):
+            yield program.alike(edit, of_parameter=True)
 
 
 def _in_turns(changes: Iterable[Iterable[Change]]) -> Iterator[Change]:
@@ -99,7 +107,6 @@ def _for_reshard(
     if argument is None and written is not None:
         # Halos are exchanged for a slice of an argument.
         argument = _after(program, program.written_origins.argument(written))
-    yield from _for_products(program, op)
     if argument is not None:
         old = {axis for dim in before.dims for axis in dim.axes}
         kept = {axis for dim in after.dims for axis in dim.axes}
