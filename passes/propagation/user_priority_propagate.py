@@ -39,7 +39,7 @@ from sdyopt.shardy.repropagation import Shardings
 
 from ..common.support.save_module import SaveModule
 from .basic_propagate import Propagation
-from .engine.propagation_driver import PropagationDriver
+from .engine.propagation_driver import EndlessPropagationError, PropagationDriver
 from .op_priority_propagate import OpPriorityPropagation
 
 
@@ -247,5 +247,8 @@ class DriverRepropagation:
             assert slot is not None
             start[slot] = sharding
         self._driver.restart(start)
-        self._run()
+        try:
+            self._run()
+        except EndlessPropagationError:
+            return None
         return list(self._map.shardings)

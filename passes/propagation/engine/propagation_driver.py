@@ -49,6 +49,14 @@ class _Unvisited(Enum):
 _UNVISITED: Literal[_Unvisited.UNVISITED] = _Unvisited.UNVISITED
 
 
+# From other shardings than passes leave, propagation visits each edge of a manual computation a few times.
+_MOST_CONVERSIONS = 10
+
+
+class EndlessPropagationError(Exception):
+    """Propagation does not end, from shardings that the passes before it leave in no program."""
+
+
 class PropagationDriver:
     """The propagation state of a module: shardings, sites and the worklist.
 
@@ -97,6 +105,8 @@ class PropagationDriver:
         self._last_run: tuple[Round, Strategy] | None = None
         # Once nothing is erased any more, what depends on a slot is kept.
         self._is_restarted = False
+        # The number of shardings that were converted at edges of manual computations since.
+        self._conversions = 0
         # For a slot alone in its group and its attribute: its readers, and what depends on it.
         self._effects: dict[int, tuple[list[int], list[tuple[int, ...]]]] = {}
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
@@ -163,6 +173,9 @@ class PropagationDriver:
         shardings = site.read(self.sharding_map.shardings)
         if site.conversion is not None:
             shardings = self._shardings(site)
+            self._conversions += self._is_restarted
+            if self._conversions > _MOST_CONVERSIONS * len(self.ops):
+                raise EndlessPropagationError
         updates = runner.updates(site.rule, shardings)
         if updates and self._recorders:
             for recorder in self._recorders:
@@ -175,6 +188,7 @@ class PropagationDriver:
         self._worklist = Worklist(len(self.ops), len(self._result_sites))
         self._last_run = None
         self._is_restarted = True
+        self._conversions = 0
 
     def rule(self, op: Op) -> OpShardingRule | None:
         """The rule by which an operation propagates."""

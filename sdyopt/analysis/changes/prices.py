@@ -396,6 +396,10 @@ class Propagated(NamedTuple):
             yield subject if self.again.annotation(subject) is was else None, sharding
             return
         assert not isinstance(subject, FunctionResult)
+        if any(isinstance(user, ManualComputationOp) for user in subject.users):
+            # What a manual computation takes has a sharding of its own there.
+            yield None, None
+            return
         op = edit.replaced
         constrained: Value = subject if op is None else self.copies[op].operand_at(0)
         if op is not None:

@@ -417,7 +417,7 @@ class Search:
         total = self.tried + len(chosen)
         if self.is_over():
             return
-        for trial in trials.of_changes(chosen, self._jobs, cut):
+        for trial in trials.of_changes(chosen, self._jobs, cut, self._budget.trials(self._size)):
             key, is_first = trial.change.key, trials is self.trials
             self.tried += key in self._proposed and not (is_first and key in self._known)
             self._show(self.tried, total)

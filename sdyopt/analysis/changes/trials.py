@@ -467,17 +467,20 @@ class Trials:
         counts = ExecutionCounts(program.module, self._assumed)
         return None if before is None else Estimate(program, prices, outcome, counts, self.made, before)
 
-    def _worth_it(self, changes: Sequence[Change], limit: EstimatedCost | None) -> list[bool]:
-        """Whether each change is worth a trial: not if it is above the limit by an estimate."""
+    def _worth_it(self, changes: Sequence[Change], limit: EstimatedCost | None) -> list[bool | None]:
+        """Whether each change is worth a trial: not if its estimate is above the limit; None without one."""
         if limit is None or len(changes) < 2 or self._estimate is None:
             return [True] * len(changes)
         is_small = self._size < LEAST_ESTIMATED
         share = 1 + (_MISSED if is_small else -_ESTIMATED_NOISE)
         least = EstimatedCost(limit.seconds * share, limit.at_most * share)
-        return [
-            (cost is None or not cost.is_above(least)) and (is_small or not self._is_simplified(change))
-            for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True)
-        ]
+        worth: list[bool | None] = []
+        for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True):
+            if not is_small and self._is_simplified(change):
+                worth.append(False)
+            else:
+                worth.append(None if cost is None else not cost.is_above(least))
+        return worth
 
     def _is_simplified(self, change: Change) -> bool:
         return self._propagated is not None and self._propagated[0].is_simplified(change)
@@ -485,14 +488,21 @@ class Trials:
     # --- Many changes ---------------------------------------------------------------------------------
 
     def of_changes(
-        self, changes: Sequence[Change], jobs: int, limit: EstimatedCost | None
+        self, changes: Sequence[Change], jobs: int, limit: EstimatedCost | None, most: int
     ) -> Iterator[Trial]:
-        """The trials of changes, in their order. None is looked at closely that is above the limit."""
-        worth = self._worth_it(changes, limit)
-        tried = [change for change, is_worth_it in zip(changes, worth, strict=True) if is_worth_it]
+        """The trials of changes, in their order. None is looked at closely that is above the limit.
+
+        Changes without an estimate take a trial each: only the first `most` of them are tried.
+        """
+        looked_at: list[tuple[Change, bool]] = []
+        for change, is_worth_it in zip(changes, self._worth_it(changes, limit), strict=True):
+            most -= is_worth_it is None
+            if is_worth_it is not None or most >= 0:
+                looked_at.append((change, is_worth_it is not False))
+        tried = [change for change, is_worth_it in looked_at if is_worth_it]
         trials = self._in_full(tried, jobs, None if limit is None else limit.seconds)
         assert self.figures is not None
-        for change, is_worth_it in zip(changes, worth, strict=True):
+        for change, is_worth_it in looked_at:
             yield next(trials) if is_worth_it else Trial(change, self.figures, None)
 
     def _in_full(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:

@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks.advice.planted import adviser_on
+from passes.propagation.engine import propagation_driver
 from sdyopt.analysis.changes import trials
-from sdyopt.analysis.changes.edits import annotation_of
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.operation import Op
@@ -171,3 +173,34 @@ def is_computed(op: Op) -> bool:
 def described(op: Op, shardings: list[TensorSharding | None]) -> str:
     closed = [None if each is None or each.is_fully_replicated else each.closed() for each in shardings]
     return f"{op.signature.name} {op.location} {closed}"
+
+
+MANUAL = """
+sdy.mesh @mesh = <["data"=2, "seq"=4]>
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = sdy.sharding_constraint %x <@mesh, [{"data"}, {"seq"}]> : tensor<64x64xf32>
+  %1 = sdy.manual_computation(%0) in_shardings=[<@mesh, [{?}, {"seq", ?}]>]
+      out_shardings=[<@mesh, [{?}, {"seq", ?}]>] manual_axes={"seq"} (%a: tensor<64x16xf32>) {
+    %2 = stablehlo.sine %a : tensor<64x16xf32>
+    sdy.return %2 : tensor<64x16xf32>
+  } : (tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+"""
+
+
+def test_what_a_manual_computation_takes_has_no_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes before propagation shard it as the computation does; from other shardings, it need not end."""
+    with interpreter_settings():
+        search = adviser_on(MANUAL, 1).search
+        assert search.trials._propagated is not None
+        program, _ = search.trials._propagated
+        constraint = next(op for op in search.trials.module.walk() if isinstance(op, ShardingConstraintOp))
+        assert search.mesh is not None
+        swapped = constraint.sharding.with_dims(reversed(constraint.sharding.dims))
+        change = Change((AnnotationEdit(constraint.results[0], swapped, search.mesh.mesh),))
+        assert program.shardings([change]) is None
+        subject = program.copies[constraint].results[0]
+        assert program.again.shardings({subject: swapped}) is not None
+        monkeypatch.setattr(propagation_driver, "_MOST_CONVERSIONS", 0)
+        assert program.again.shardings({subject: swapped}) is None
