@@ -32,6 +32,8 @@ from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives, exchanges
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
+from sdyopt.analysis.figures.product_collectives import counted_products
+from sdyopt.analysis.figures.totals import useful_share
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.types import RankedTensor
@@ -41,6 +43,8 @@ from sdyopt.mlir.ir.value import Value
 _MAY_RISE = Fraction(1, 10)
 # What sends more saves this share of the time, and what sends as much and reshards activations, the other.
 _FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
+# So it is if no more than this share of the FLOPs is left, which are known better than times.
+_FEWER_FLOPS = Fraction(3, 4)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
@@ -54,6 +58,8 @@ _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10
 _BY_ESTIMATE = 5
 # The time of an exchange of axes may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
+# If no more than this share of the FLOPs is useful, a product is sharded along so many axes that it lacks.
+_USEFUL, _REPEATED_AXES = Fraction(9, 10), 2
 # So many of the changes that are best with fewer layers are tried on the whole program.
 _MAX_LIKELY = 12
 
@@ -172,9 +178,27 @@ class Search:
         likely = self.likely(self.trials, list(proposals(self.program)))
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
-        asked = self._usable(chain.from_iterable(at_place(self.program, place) for place in costliest))
+        of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
+        asked = self._usable(chain(self._for_repeated_product(), of_places))
         trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
         return self._ordered([*trials, *self._exchanged(costliest)])
+
+    def _for_repeated_product(self) -> Iterator[Change]:
+        """The changes that shard the product that devices repeat most, if they repeat much."""
+        outcome, share = self.program.outcome, useful_share(self.program.outcome.report)
+        if share is None or share > _USEFUL:
+            return
+        products = zip(counted_products(outcome.module), outcome.report.products, strict=True)
+        repeated = [
+            (product.flops * (1 if product.times is None else product.times.high), op, product)
+            for op, product in products
+            if product.flops is not None and product.spare_axes
+        ]
+        if repeated:
+            _, op, product = max(repeated, key=lambda item: item[0])
+            for axis in product.spare_axes[:_REPEATED_AXES]:
+                for value in (*op.operands[:2], op.results[0]):
+                    yield from self.with_axis(value, axis)
 
     def _exchanged(self, places: Iterable[tuple[str, str, str]]) -> Iterator[Trial]:
         """The exchanges of axes of weights that an estimate leaves out: it may be wrong in their time."""
@@ -477,7 +501,8 @@ class Search:
             return False
         if excess := self.excess(before):
             return self.excess(after) < excess
-        if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < _FOR_MORE):
+        least_saved = _FOR_AS_MUCH if after.flops <= before.flops * _FEWER_FLOPS else _FOR_MORE
+        if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < least_saved):
             return False
         saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
         if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < _FOR_AS_MUCH:

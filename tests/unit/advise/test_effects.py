@@ -112,6 +112,12 @@ def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
         ({"seconds": 50, "carrying": 50}, False),
         ({"seconds": 50, "penalty": 50}, False),
         ({"seconds": 50, "penalty": 48}, True),
+        # What sends more saves a tenth of the time, or a twentieth and a quarter of the FLOPs.
+        ({"seconds": 92, "wire_bytes": Fraction(150)}, False),
+        ({"seconds": 90, "wire_bytes": Fraction(150)}, True),
+        ({"seconds": 92, "wire_bytes": Fraction(150), "flops": 75}, True),
+        ({"seconds": 92, "wire_bytes": Fraction(150), "flops": 76}, False),
+        ({"seconds": 96, "wire_bytes": Fraction(150), "flops": 75}, False),
     ],
 )
 def test_a_change_pays_if_the_program_is_faster_and_nothing_costs_much_more(

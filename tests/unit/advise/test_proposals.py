@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals.collectives import at_place
@@ -15,6 +16,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.tools.driver.job import interpreter_settings
 
 _LAYERS = """
 sdy.mesh @mesh = <["fsdp"=4, "tp"=2]>
@@ -127,3 +129,34 @@ def test_a_parameter_is_changed_with_its_moments_and_no_other(of_parameter: bool
     )
     changed = {edit.subject for edit in program.alike(edit, of_parameter).edits}
     assert {name for name, index in arguments.items() if function.entry.arguments[index] in changed} == names
+
+
+REPEATED = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>},
+                %w: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"model"}]>})
+    -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>)
+      -> tensor<64x64xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {DIM}]> : tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("dim", "is_repeated"), [("", True), ('"model"', False)])
+def test_a_product_that_devices_repeat_is_sharded_along_the_axis_that_it_lacks(
+    dim: str, is_repeated: bool
+) -> None:
+    with interpreter_settings():
+        search = adviser_on(REPEATED.replace("DIM", dim), 1).search
+        assert search.can_try
+        changes = list(search._for_repeated_product())
+        axes = {
+            axis.name
+            for change in changes
+            for edit in change.edits
+            for dim in edit.sharding.dims
+            for axis in dim.axes
+        }
+        assert ("model" in axes) == is_repeated
