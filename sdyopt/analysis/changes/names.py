@@ -183,11 +183,25 @@ class ChangeNames:
         return f"{first.sdy(self.sdy(first.named))}{f'; {more} more' if more else ''}"
 
     def now(self, change: Change) -> str:
-        """What is written there now; "" for a result or several places."""
+        """What is written there now; "" for a result or several places.
+
+        What is written otherwise than at the first place is named: `P('x'), and P(None, 'x') for opt['mu']`.
+        """
         is_of_one_place = change.edits and not change.title and not change.parts
         if not is_of_one_place or isinstance(change.edits[0].subject, FunctionResult):
             return ""
-        edit = change.edits[0]
+        first, *others = change.edits
+        result, named = self._now_of(first), dict[str, dict[str, None]]()
+        for edit in written_in_jax(others):
+            if not isinstance(edit.subject, FunctionResult) and (now := self._now_of(edit)) != result:
+                line = 0 if edit.replaced is None else self.location(edit.subject).line
+                named.setdefault(now, {})[f"line {line}" if line else self.jax(edit.named)] = None
+        for now, names in named.items():
+            result += f", and {now} for {_listed(list(names), 1)}"
+        return result
+
+    def _now_of(self, edit: AnnotationEdit) -> str:
+        """What is written in place of an edit."""
         current = annotation_of(edit.subject)
         if current is None:
             return "without an annotation"

@@ -81,7 +81,7 @@ func.func @momentum(
     %m: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>},
     %g: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>})
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
-  // expected-warning@+2 {{shard the input %arg0 as P(('data', 'model')), and %arg1, %arg2 and 2 more likewise (now P('data')): -768.0 KiB sent}}
+  // expected-warning@+2 {{shard the input %arg0 as P(('data', 'model')), and %arg1, %arg2 and 2 more likewise (now P('data'), and P() for %arg1): -768.0 KiB sent}}
   // expected-note@+1 {{768.0 KiB (100%) sent, all_gather along data: resharded from P('data') to P() for result 1}}
   %0 = stablehlo.add %m, %g : tensor<512x512xf32>
   %1 = stablehlo.subtract %w, %0 : tensor<512x512xf32>
