@@ -49,8 +49,8 @@ FLAGS: dict[str, tuple[str, ...]] = {
     "snapshot": ("--snapshot={file}.json",),
     "steps": ("--explain-steps={file}.html",),
 }
-# Which of a pair succeed without passes only because the other one runs some, and which take none. With passes,
-# one of a pair is one that reads what they leave, or what they do.
+# Which of a pair succeed without passes only because the other one runs some, and which take none. With
+# passes, one of a pair is one that reads what they leave, or what they do.
 NEED_PASSES, TAKE_NO_PASSES = {"remarks", "steps"}, {"advise"}
 OF_PASSES = {"comparison", "remarks", "report", "snapshot", "steps"}
 
