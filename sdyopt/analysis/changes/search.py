@@ -36,6 +36,7 @@ from sdyopt.analysis.figures.product_collectives import counted_products
 from sdyopt.analysis.figures.totals import useful_share
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 
@@ -196,9 +197,7 @@ class Search:
         ]
         if repeated:
             _, op, product = max(repeated, key=lambda item: item[0])
-            for axis in product.spare_axes[:_REPEATED_AXES]:
-                for value in (*op.operands[:2], op.results[0]):
-                    yield from self.with_axis(value, axis)
+            yield from self.sharing(op, product.spare_axes)
 
     def _exchanged(self, places: Iterable[tuple[str, str, str]]) -> Iterator[Trial]:
         """The exchanges of axes of weights that an estimate leaves out: it may be wrong in their time."""
@@ -391,6 +390,12 @@ class Search:
         return trial is not None and (not self._keeps_slower or trial.figures is not None or trial.has_failed)
 
     # --- Proposals that are asked for ---------------------------------------------------------------
+
+    def sharing(self, product: Op, axes: Sequence[str]) -> Iterator[Change]:
+        """The operands and the result of a product, sharded along one of the first axes that it lacks."""
+        for axis in axes[:_REPEATED_AXES]:
+            for value in (*product.operands[:2], product.results[0]):
+                yield from self.with_axis(value, axis)
 
     def with_axis(self, value: Value, axis: str) -> Iterator[Change]:
         """One axis more at what is like a value after the passes, in each dimension that it divides."""

@@ -1,6 +1,6 @@
 """A program whose manual computations are inlined, as compilers have it when they assign memory.
 
-    program = inlined(module)          # None if there is nothing to inline
+    program = inlined(module)
     program.module                     # a copy
     program.restore(peak)              # the peak names the operations and values of the program again
 
@@ -42,10 +42,8 @@ class Inlined(NamedTuple):
             self.restore(inner)
 
 
-def inlined(module: Op) -> Inlined | None:
-    """A copy of a program without manual computations; None if it has none."""
-    if not any(isinstance(op, ManualComputationOp) for op in module.walk()):
-        return None
+def inlined(module: Op) -> Inlined:
+    """A copy of a program without manual computations."""
     rewriter, copies = Rewriter(), dict[Value, Value]()
     copy = rewriter.clone(module, copies)
     ops = dict(zip(copy.walk(), module.walk(), strict=True))

@@ -210,13 +210,15 @@ def memory_figures(
     texts: ValueTexts,
     compiler: str,
     square: int,
+    has_manual: bool,
 ) -> tuple[Memory, Callable[[int], Timeline]]:
     """The memory of the entry function with the highest peak, and the constants that may run.
 
     `compiler` is that of the machine; "" if it is unknown. Nothing is reduce-scattered over as many devices
-    as `square`. The second result finds what is live at up to a number of points.
+    as `square`. Manual computations are inlined, if the module has some, `has_manual`. The second result
+    finds what is live at up to a number of points.
     """
-    program = inlined(module)
+    program = inlined(module) if has_manual else None
     if program is not None:
         module = program.module
         shapes, counts = LocalShapes(module, shapes.is_partitioned), ExecutionCounts(module)

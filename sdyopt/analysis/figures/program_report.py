@@ -258,7 +258,7 @@ class _Collector:
         report.carried = list(carried_state(self._module, self._shapes, self._names))
         square = machine_of(self._topology, report.mesh).square
         report.memory, report.timeline = memory_figures(
-            self._module, self._shapes, self._counts, values, report.compiler, square
+            self._module, self._shapes, self._counts, values, report.compiler, square, self._has_manual
         )
         report.is_sharded = report.devices == 1 or self._shapes.has_shardings or self._has_manual
 

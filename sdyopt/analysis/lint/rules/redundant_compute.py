@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.same_batch import SameBatch, same_batches
 from sdyopt.analysis.figures.figures import Product
@@ -30,9 +29,6 @@ from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks,
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC
-
-# So many of the axes are tried.
-_TRIED_AXES = 2
 
 
 @rule("redundant-compute", Severity.WARNING, Looks.TRIALS)
@@ -57,7 +53,7 @@ class RedundantCompute(Rule):
                     f"{product.kind} repeats {share_text(repeated / (product.flops * runs))} of its FLOPs, "
                     f"{flops_text(repeated)} per device: nothing of it is sharded along {names}",
                     cost=repeated,
-                    proposals=_proposals(op, axes, programs),
+                    proposals=programs.search.sharing(op, axes),
                 )
         yield from self._in_shard_maps(program)
 
@@ -86,13 +82,6 @@ class RedundantCompute(Rule):
                     cost=repeated[axis],
                     is_kept=True,
                 )
-
-
-def _proposals(op: Op, axes: list[str], programs: LintedPrograms) -> Iterator[Change]:
-    """The operands and the result, sharded along one of the axes."""
-    for axis in axes[:_TRIED_AXES]:
-        for value in (*op.operands[:2], op.results[0]):
-            yield from programs.search.with_axis(value, axis)
 
 
 def _repeated_flops(product: Product, devices: int) -> Fraction | None:

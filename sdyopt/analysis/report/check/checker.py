@@ -352,7 +352,7 @@ def _shown(changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: 
 
 
 def _is_left(place: CostlyPlace) -> bool:
-    """Whether nobody knows more of a place than that the program has its collectives itself."""
+    """Whether all that is known of a place is that the program calls its collectives itself."""
     return place.is_written and not place.is_transposed and not place.blocker
 
 
