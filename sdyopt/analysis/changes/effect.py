@@ -155,14 +155,6 @@ class Effect(NamedTuple):
             return at_most < before.wire_bytes
         return after.of_results <= before.of_results and after.sliced <= before.sliced
 
-    @property
-    def risk(self) -> str:
-        """`XLA may send more, about 1.00 MiB if it moves whole tensors`, for an effect that may not hold."""
-        at_most = self.wire_bytes_at_most
-        if at_most is None or at_most <= self.after.wire_bytes:
-            return "XLA may send more"
-        return f"XLA may send more, about {bytes_text(at_most)} if it moves whole tensors"
-
     def is_worth_it(self, is_indexed: bool = False) -> bool:
         """Whether a gain on the wire, if there is one, is larger than what estimates may be wrong by.
 
@@ -176,7 +168,7 @@ class Effect(NamedTuple):
     @property
     def text(self) -> str:
         """`-1.00 GiB sent, +2.00 GiB memory`, and what that depends on if partitioners may differ."""
-        return self.figures_text if self.holds else f"{self.figures_text}; {self.risk}"
+        return self.figures_text if self.holds else f"{self.figures_text}; XLA may send more"
 
     @property
     def figures_text(self) -> str:

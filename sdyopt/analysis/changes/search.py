@@ -27,7 +27,7 @@ from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.outcome import Sent
-from sdyopt.analysis.changes.proposals import ProposedOn, proposals
+from sdyopt.analysis.changes.proposals import ProposedOn, proposals, sure_proposals
 from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives, exchanges
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
@@ -180,7 +180,7 @@ class Search:
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
-        asked = self._usable(chain(self._for_repeated_product(), of_places))
+        asked = self._usable(chain(sure_proposals(self.program), self._for_repeated_product(), of_places))
         trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
         return self._ordered([*trials, *self._exchanged(costliest)])
 
@@ -218,7 +218,11 @@ class Search:
 
     def _usable(self, changes: Iterable[Change]) -> list[Change]:
         """The changes that are not tried yet, each once."""
-        usable = (change for change in changes if change.edits and not change.turns_sharding_off)
+        usable = (
+            change
+            for change in changes
+            if (change.edits or change.rewrite is not None) and not change.turns_sharding_off
+        )
         return list({change.key: change for change in usable if change.key not in self._known}.values())
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:

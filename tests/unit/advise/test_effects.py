@@ -68,14 +68,6 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert ("; XLA may send more" in effect.text) != holds
 
 
-def test_a_risk_has_the_bytes_of_whole_tensors() -> None:
-    effect = Effect(figures(100), figures(60, conflicts=10, moved=50))
-    assert effect.text.endswith("XLA may send more, about 100 B if it moves whole tensors")
-    # Results, which no partitioner moves whole.
-    effect = Effect(figures(100), figures(60)._replace(of_results=Fraction(10)))
-    assert effect.text.endswith("sent; XLA may send more")
-
-
 def test_a_change_is_said_in_words_of_shardy_if_no_line_is_of_jax() -> None:
     names = cast(ChangeNames, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))

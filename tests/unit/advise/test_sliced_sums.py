@@ -6,7 +6,10 @@ from typing import Any, cast
 import pytest
 
 import sdyopt
+from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.sums import sliced_sums
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 
 _PROGRAM = """
@@ -62,11 +65,15 @@ _PLAIN = {
 }
 
 
-def _texts(**replaced: str) -> list[str]:
+def _written(**replaced: str) -> str:
     text = _PROGRAM
     for name, value in (_PLAIN | replaced).items():
         text = text.replace(name, value)
-    return _texts_of(text)
+    return text
+
+
+def _texts(**replaced: str) -> list[str]:
+    return _texts_of(_written(**replaced))
 
 
 def _texts_of(text: str) -> list[str]:
@@ -74,6 +81,15 @@ def _texts_of(text: str) -> list[str]:
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     program = SimpleNamespace(module=module, mesh=SimpleNamespace(mesh=mesh))
     return [change.words[0] for change in sliced_sums(cast("Any", program))]
+
+
+def test_every_search_tries_them() -> None:
+    module = sdyopt.parse(_written()).ir
+    words = [
+        change.words[0]
+        for change in sure_proposals(Search(Trials(module, completing_pipeline(module))).program)
+    ]
+    assert any("for the sliced psum" in text for text in words)
 
 
 def test_a_loop_carries_the_index_of_another_manual_computation() -> None:

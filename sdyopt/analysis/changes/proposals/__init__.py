@@ -163,12 +163,18 @@ Proposal = Callable[[ProposedOn], Iterable[Change]]
 _KINDS: dict[str, tuple[int, Proposal]] = {}
 
 
-def proposal(name: str, share: int) -> Callable[[Proposal], Proposal]:
-    """Decorator: registers a kind of proposals."""
+# Those that every search tries, however small its budget is: they are few.
+_SURE: set[str] = set()
+
+
+def proposal(name: str, share: int, is_sure: bool = False) -> Callable[[Proposal], Proposal]:
+    """Decorator: registers a kind of proposals. `is_sure`: there are few, found where they are needed."""
 
     def add(function: Proposal) -> Proposal:
         assert name not in _KINDS, f"two kinds of proposals have the name {name!r}"
         _KINDS[name] = share, function
+        if is_sure:
+            _SURE.add(name)
         return function
 
     return add
@@ -198,6 +204,13 @@ def proposals(program: ProposedOn) -> Iterator[Change]:
             if len(taken) == share:
                 going.append((share, changes))
         waiting = going
+
+
+def sure_proposals(program: ProposedOn) -> Iterator[Change]:
+    """The changes that every search tries."""
+    for name, (_, propose) in kinds().items():
+        if name in _SURE:
+            yield from propose(program)
 
 
 def _path(subject: Subject) -> tuple[str, ...]:

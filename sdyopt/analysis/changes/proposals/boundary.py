@@ -7,6 +7,7 @@ is about. They need not save time.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 from itertools import chain, islice
 from math import prod
 
@@ -165,6 +166,32 @@ def results(program: ProposedOn) -> Iterator[Change]:
         if edits:
             listed = ", ".join(f'"{name}"' for name in names)
             yield program.change(edits, f"give the results out_shardings along {listed}")
+
+
+# An input that every device has all of is sharded if it takes this share of the peak; so many ways are tried.
+_LARGE, _WAYS = Fraction(1, 20), 6
+
+
+@proposal("replicated inputs", share=1, is_sure=True)
+def replicated_inputs(program: ProposedOn) -> Iterator[Change]:
+    """The input that most memory is taken for, of those that every device has all of, along one axis."""
+    total: dict[int, int] = {}
+    for number, role in enumerate(program.roles):
+        if role.is_input and role.is_kept and not any(any(place.axes or ()) for place in role.places):
+            places = [place for place in role.places if isinstance(place.subject, BlockArgument)]
+            total[number] = sum(bytes_of(place.subject.type) or 0 for place in places)
+    number = max(total, key=lambda number: total[number], default=-1)
+    if number < 0 or total[number] < _LARGE * program.outcome.report.memory.peak:
+        return
+    place = program.roles[number].places[0]
+    current: Axes = ((),) * len(place.shape)
+    ways = (
+        with_axis(current, dim, name)
+        for dim in sorted(range(len(place.shape)), key=lambda dim: -place.shape[dim])
+        for name in program.mesh.sizes
+    )
+    for axes in islice((axes for axes in ways if program.mesh.fits(axes, place.shape)), _WAYS):
+        yield program.alike(AnnotationEdit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
 
 
 def _sharded_size(program: ProposedOn, axes: Axes) -> int:

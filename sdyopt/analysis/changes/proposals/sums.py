@@ -59,7 +59,7 @@ class Scattered(NamedTuple):
     mesh: Mesh
 
 
-@proposal("scattered sums", share=1)
+@proposal("scattered sums", share=1, is_sure=True)
 def scattered_sums(program: ProposedOn) -> Iterator[Change]:
     """A sum of which each device uses its part along an axis of the sum."""
     for op in program.module.walk():
@@ -127,7 +127,7 @@ class Sliced(NamedTuple):
     mesh: Mesh
 
 
-@proposal("sliced sums", share=1)
+@proposal("sliced sums", share=1, is_sure=True)
 def sliced_sums(program: ProposedOn) -> Iterator[Change]:
     """A sum that is sliced by the index of the device along an axis of it, in all layers and gradients."""
     mesh, at_place = program.mesh.mesh, dict[object, list[Sliced]]()
