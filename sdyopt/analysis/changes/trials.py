@@ -15,6 +15,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -520,17 +521,21 @@ class Trials:
 
     def _forked(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  slow to import
+        from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
         from multiprocessing import get_context  # noqa: PLC0415  slow to import
 
         assert self.outcome is not None
-        with ProcessPoolExecutor(
-            jobs, get_context("fork"), initializer=end_with, initargs=(os.getpid(),)
-        ) as pool:
+        pool = ProcessPoolExecutor(jobs, get_context("fork"), initializer=end_with, initargs=(os.getpid(),))
+        answered = 0
+        # One may be killed, as for the memory that all need together: the rest is tried here.
+        with suppress(BrokenProcessPool), pool:
             # Processes get the program and the changes as they are when they fork, with the figures before.
             with _FORKED.set_to((self, changes, limit)):
                 answers = pool.map(_try_shared, range(len(changes)))
-            for change, answer in zip(changes, answers, strict=True):
-                yield self._answered(change, answer)
+            for answer in answers:
+                answered += 1
+                yield self._answered(changes[answered - 1], answer)
+        yield from (self._trial(change, limit) for change in changes[answered:])
 
     def _answered(self, change: Change, answer: Answer) -> Trial:
         assert self.figures is not None

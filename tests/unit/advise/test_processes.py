@@ -2,14 +2,16 @@
 
 import os
 import pickle
+import signal
+from fractions import Fraction
 
 import pytest
 
 import sdyopt
-from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.processes import TrialProcesses
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, pipeline_of
+from sdyopt.analysis.changes.trials import Trial, Trials, pipeline_of, trials_on
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -59,6 +61,24 @@ def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPat
     assert str(module.advise(jobs=2)) == text
     monkeypatch.setattr("sys.executable", "/no/such/python")
     assert str(module.advise(jobs=2)) == text
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_trials_run_here_if_a_forked_process_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline = pipeline_of({"sdy-propagation-pipeline": {}})
+    alone = Search(trials_on(sdyopt.parse(PROGRAM).ir, pipeline), jobs=1)
+    together = Search(trials_on(sdyopt.parse(PROGRAM).ir, pipeline), jobs=2)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
+    original, here = Trials._trial, os.getpid()
+
+    def trial(self: Trials, change: Change, limit: Fraction | None) -> Trial:
+        # As the system ends one of them when there is no memory.
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return original(self, change, limit)
+
+    monkeypatch.setattr(Trials, "_trial", trial)
+    assert [each.after for each in together.ranked] == [each.after for each in alone.ranked]
 
 
 def test_processes_end_with_their_owner(monkeypatch: pytest.MonkeyPatch) -> None:
