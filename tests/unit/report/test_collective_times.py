@@ -6,7 +6,7 @@ from statistics import quantiles
 
 import pytest
 
-from sdyopt.analysis.figures.collective_times import interpolated, smoothed
+from sdyopt.analysis.figures.collective_times import CollectiveTimes, Links, interpolated, smoothed
 from sdyopt.analysis.figures.machines import machine_data
 from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, AxisPart
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
@@ -92,6 +92,9 @@ def test_cores_share_the_links_of_their_chip() -> None:
     assert times is not None
     # Measured: 2252 us.
     assert times.seconds("all_gather", 268435456, parts) == pytest.approx(2252e-6, rel=0.01)
+    # Half of the bytes from each of the two chips in a line, after one latency.
+    alone = CollectiveTimes("", Links(local=1e9, local_latency=1e-3, is_measured=False))
+    assert alone.seconds("all_gather", 1e6, parts[:1]) == pytest.approx(1e-3 + 5e5 / 1e9)
 
 
 def test_a_part_of_a_value_goes_through_the_network() -> None:

@@ -176,3 +176,22 @@ def test_a_constant_bound_is_found_through_many_calls() -> None:
     }}
     """
     assert times(text) == [RunTimes(3 * 2**40, 3 * 2**40)]
+
+
+def test_a_manual_computation_passes_a_constant_bound_on() -> None:
+    loop = LOOP.format(compare="LT, %i, %n", n="%n").partition("%bound")[2].partition("\n")[2]
+    loop = loop.partition("  return")[0].replace("%n = %bound", "%n = %limit").replace("%a", "%b")
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<f32>) -> tensor<f32> {{
+      %bound = stablehlo.constant dense<7> : tensor<i32>
+      %r = sdy.manual_computation(%a, %bound) in_shardings=[<@mesh, []>, <@mesh, []>]
+          out_shardings=[<@mesh, []>] manual_axes={{"x"}} (%b: tensor<f32>, %limit: tensor<i32>) {{
+        %zero = stablehlo.constant dense<0> : tensor<i32>
+      {loop}
+        sdy.return %0#2 : tensor<f32>
+      }} : (tensor<f32>, tensor<i32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }}
+    """
+    assert times(text) == [RunTimes(7, 7)]

@@ -61,6 +61,8 @@ def test_flops_of_a_convolution() -> None:
     ).products
     # At each end of the two dimensions, a place of the window has one of its 3 elements on padding.
     assert product.flops == 2 * (2 * 16) * (3 * 8 - 2) ** 2 * 3
+    # The positions of all results, their features, and what is summed for each of them on average.
+    assert product.sizes == (1, 2 * 8 * 8, 16, (3 * 8 - 2) ** 2 * 3 // 8**2)
 
 
 def test_the_gaps_of_a_dilated_input_count_nothing() -> None:

@@ -401,6 +401,31 @@ def test_a_product_takes_in_the_reduction_that_reads_its_result_first() -> None:
     )
     # The subtraction is the only other kernel.
     assert found.count == 1
+    found = kernels(
+        f"""%y = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %least = stablehlo.constant dense<0.0> : tensor<f32>
+      %m = stablehlo.reduce(%y init: %least) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<512x512xf32>, tensor<f32>) -> tensor<512xf32>
+      %d = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %x = stablehlo.subtract %y, %d : tensor<512x512xf32>{REDUCE}
+      %r = stablehlo.tanh %s : tensor<512xf32>""",
+        "tensor<512xf32>",
+    )
+    # Nor one that reads the result after another kernel has.
+    assert found.count == 2
+
+
+def test_each_kernel_computes_what_is_made_of_constants() -> None:
+    found = kernels(
+        """%i = stablehlo.iota dim = 0 : tensor<512x512xf32>
+      %m = stablehlo.tanh %i : tensor<512x512xf32>
+      %x = stablehlo.add %a, %m : tensor<512x512xf32>
+      %y = stablehlo.add %b, %m : tensor<512x512xf32>
+      %r = stablehlo.custom_call @use(%x, %y)
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>"""
+    )
+    assert list(found.sizes.values()) == [2]
 
 
 def test_precision_and_type_change_the_rate() -> None:
