@@ -165,14 +165,10 @@ def _by_pattern(advice: AdviceResult) -> Iterator[tuple[str, str]]:
 
 
 def _reshards(effect: Effect) -> str:
-    """What partitioners may do otherwise, and the bytes on the wire then."""
+    """What partitioners may do otherwise."""
     before, after = effect.before, effect.after
     if after.conflicts:
-        text = f"{bytes_text(after.conflicts)} of reshards of activations"
-        at_most = effect.wire_bytes_at_most
-        if at_most is None or at_most <= after.wire_bytes:
-            return text
-        return f"{text}; {bytes_text(at_most)} on the wire if it moves whole tensors"
+        return f"{bytes_text(after.conflicts)} of reshards of activations"
     if after.of_results > before.of_results:
         return f"{bytes_text(after.of_results)} of reshards of results"
     return f"products take slices of {bytes_text(Fraction(after.sliced))} of arguments"

@@ -253,8 +253,10 @@ class Search:
         while len(parts) < _MAX_TOGETHER and not self.is_over():
             after = self.trials.after(*parts)
             further = [trial.change for trial in self.ranked[1:_LOOKED_AT]]
-            # A program that is larger than the budget is not partitioned again to find more.
-            if self._size <= self._budget.operations and after.outcome is not None:
+            # A program that is larger than the budget is not partitioned again to find more, nor is one whose
+            # best change is of a collective that it writes: annotations do not depend on that.
+            is_annotated = bool(best.change.edits) and self._size <= self._budget.operations
+            if is_annotated and after.outcome is not None:
                 further += islice(collectives(self.proposed_on(after)), _LOOKED_AT)
             subjects = [part.subjects for part in parts]
             # What a change of many places does to a few of them may be done otherwise: the last change holds.

@@ -78,12 +78,14 @@ func.func @main(%key: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 
 // A sum of which each device uses its part only: the rows of the batch are summed where they stay.
 //
-// SUMS: 1. psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep'
+// SUMS: 1. write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at
+// SUMS-NEXT: model.py:12, then psum along 'ep'
 // SUMS: on the wire 3.91 MiB → 2.91 MiB
-// SUMS-LINT: model.py:12:6: warning: psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep': -{{.*}} [cheaper-sharding]
-// SUMS-LINT: note: why: model.py:12: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
-// SUMS-TPU:      {{[12]}}. psum_scatter along 'dp' in place of the psum at model.py:12, then psum along 'ep': -1.00 MiB
-// SUMS-TPU:      why: model.py:12: 3.50 MiB
+// SUMS-LINT: model.py:12:6: warning: write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at model.py:12, then psum along 'ep': -{{.*}} [cheaper-sharding]
+// SUMS-LINT: note: why: each device keeps only its part of the sum; model.py:12: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
+// SUMS-TPU:      {{[12]}}. write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at
+// SUMS-TPU-NEXT: model.py:12, then psum along 'ep': -1
+// SUMS-TPU:      why: each device keeps only its part of the sum; model.py:12: 3.50 MiB
 // SUMS-OUT:      out_shardings=[<@mesh, [{"dp"}, {}]>]
 // SUMS-OUT:      "stablehlo.reduce_scatter"
 // SUMS-OUT-SAME: replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]>

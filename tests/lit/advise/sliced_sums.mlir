@@ -7,12 +7,14 @@
 // A psum that is sliced by the axis_index in the manual computation, with a mean and an all_to_all of other
 // dimensions before the slice, and its gradient: an update of zeros that is summed, by the index of the first pass.
 //
-// CHECK:      1. psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
-// LINT:  model.py:12:6: warning: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data': -{{.*}} [cheaper-sharding]
-// LINT:  note: why: model.py:12: 28.0 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
-// CHECK-TPU: 1. psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data': -18.0
+// CHECK:      1. write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum at
+// CHECK-NEXT: model.py:12, then psum along 'data'
+// LINT:  model.py:12:6: warning: write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum at model.py:12, then psum along 'data': -{{.*}} [cheaper-sharding]
+// LINT:  note: why: each device keeps only its part of the sum; model.py:12: 28.0 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
+// CHECK-TPU: 1. write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum at
+// CHECK-TPU-NEXT: model.py:12, then psum along 'data': -1
 // CHECK-TPU: 2. sliced_sums.mlir:{{[0-9]+}}: the change of 1 saves 3.00 MiB of 4.00 MiB, too
-// EXPLAIN: help: psum_scatter along 'model' for the sliced psum at model.py:12, then psum along 'data'
+// EXPLAIN: help: write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum
 // EXPLAIN: tried: {{.*}}; this line sends 16.0 MiB in place of 28.0 MiB
 //
 // OUT:      "stablehlo.reduce_scatter"

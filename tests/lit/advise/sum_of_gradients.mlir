@@ -10,9 +10,7 @@
 // CHECK-NOT:  (broadcast_in_dim)
 // CHECK:      {{^}}1. shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise
 // CHECK:      {{^}}2. jax.lax.with_sharding_constraint(the gradient of params['w'], P(None, 'x')) on what jax.grad
-// What is sent if XLA moves whole tensors in place of resharding activations.
-// CHECK:      depends on the partitioner: {{.*}} of reshards of activations; {{.*}} on the wire if it moves
-// CHECK-NEXT: whole tensors
+// CHECK:      depends on the partitioner: {{.*}} of reshards of activations
 // CHECK-NOT:  jax.custom_vjp
 // CHECK-NOT:  (broadcast_in_dim)
 

@@ -5,6 +5,7 @@ import pytest
 from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.effect import is_indexed
+from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
@@ -160,3 +161,23 @@ def test_a_product_that_devices_repeat_is_sharded_along_the_axis_that_it_lacks(
             for axis in dim.axes
         }
         assert ("model" in axes) == is_repeated
+
+
+_STEP = """
+sdy.mesh @mesh = <["fsdp"=4, "tp"=2]>
+func.func @main(%w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [SPEC]>} loc("params['w']"),
+    %g: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {}]>} loc("gradients['w']"))
+    -> (tensor<256x1024xf32> {jax.result_info = "result['w']", sdy.sharding = #sdy.sharding<@mesh, [SPEC]>}) {
+  %0 = stablehlo.subtract %w, %g : tensor<256x1024xf32>
+  return %0 : tensor<256x1024xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("spec", "specs"),
+    [("{}, {}", {"P(None, 'fsdp')", "P(None, 'tp')", "P('fsdp')", "P('tp')"}), ('{}, {"tp"}', set())],
+)
+def test_every_search_shards_the_parameter_that_all_devices_have(spec: str, specs: set[str]) -> None:
+    changes = list(sure_proposals(search_of(_STEP.replace("SPEC", spec)).program))
+    assert {change.edits[0].spec for change in changes} == specs

@@ -94,7 +94,9 @@ def test_every_search_tries_them() -> None:
 
 def test_a_loop_carries_the_index_of_another_manual_computation() -> None:
     (text,) = _texts()
-    assert text.startswith("psum_scatter along 'model' for the sliced psum at ")
+    assert text.startswith(
+        "write jax.lax.psum_scatter(…, 'model', scatter_dimension=1, tiled=True) for the sliced psum at "
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,4 +159,6 @@ def test_a_loop_keeps_the_index_of_the_device(carried: str, count: int) -> None:
 def test_a_slice_along_two_axes_is_scattered_along_one_after_the_other() -> None:
     text = _IN_LOOP.replace('["model"=4]', '["data"=2, "model"=2]').replace('{"model"}', '{"data", "model"}')
     (words,) = _texts_of(text.replace("NEXT", "%at"))
-    assert words.startswith("psum_scatter along 'data', then 'model' for the sliced psum at ")
+    assert words.startswith(
+        "write jax.lax.psum_scatter(…, 'data', scatter_dimension=1, tiled=True), then along 'model'"
+    )

@@ -45,6 +45,8 @@ from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
 # Chains are short; nothing is gained by longer ones, and axes are tried in all orders.
 _MAX_BETWEEN = 8
 _MAX_AXES = 3
+# What is wrong with a sum.
+_SLICED = "each device keeps only its part of the sum"
 
 
 class Scattered(NamedTuple):
@@ -86,10 +88,14 @@ def _of_sum(op: ManualComputationOp, index: int, made: AllReduceOp, program: Pro
                 location = source_location(made.location)
                 line = f" at {location.file_text}" if location.line else ""
                 rest = f", then psum along {', '.join(map(repr, others))}" if others else ""
-                text = f"psum_scatter along {axis!r} in place of the psum{line}{rest}"
+                text = f"write {_call(axis, dim)} in place of the psum{line}{rest}"
                 scattered = Scattered(op, index, made, axis, dim, others, mesh)
                 words = text, f'{{"{axis}"}} in out_shardings'
-                yield Change(rewrite=partial(_scatter, scattered), words=words, op=made)
+                yield Change(rewrite=partial(_scatter, scattered), words=words, op=made, reason=_SLICED)
+
+
+def _call(axis: str, dim: int) -> str:
+    return f"jax.lax.psum_scatter(…, {axis!r}, scatter_dimension={dim}, tiled=True)"
 
 
 def _used(result: OpResult) -> list[list[str]]:
@@ -144,12 +150,12 @@ def sliced_sums(program: ProposedOn) -> Iterator[Change]:
         for first in written[:1]:
             location = source_location(first.sum.location)
             # Compilers make a sum over all devices of one scatter along several axes.
-            axes = ", then ".join(map(repr, first.axes))
+            then = "".join([f", then along {axis!r}," for axis in first.axes[1:]])
             line = f" at {location.file_text}" if location.line else ""
             rest = f", then psum along {', '.join(map(repr, first.others))}" if first.others else ""
-            text = f"psum_scatter along {axes} for the sliced psum{line}{rest}"
+            text = f"write {_call(first.axes[0], first.dim)}{then} for the sliced psum{line}{rest}"
             words = text, "stablehlo.reduce_scatter"
-            yield Change(rewrite=partial(_scatter_all, items), words=words, op=first.sum)
+            yield Change(rewrite=partial(_scatter_all, items), words=words, op=first.sum, reason=_SLICED)
 
 
 def _sliced(op: AllReduceOp, scalars: DeviceScalars, mesh: Mesh) -> Sliced | None:
