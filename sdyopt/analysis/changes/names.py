@@ -50,7 +50,7 @@ from sdyopt.shardy.record import FunctionResult, Subject
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
 # Texts name at most this many of the other lines that have the same constraint.
-_OTHER_LINES = 4
+_OTHER_LINES, _OF_ONE_FILE = 4, 12
 
 
 class ChangeNames:
@@ -307,9 +307,10 @@ def _lines_text(locations: Iterable[SourceLocation]) -> str:
     lines = {(location.file, location.line): location.file_text for location in locations}
     lines = dict(sorted(lines.items()))
     first, *others = lines.values()
-    if len(others) > _OTHER_LINES:
+    is_one_file = len({file for file, _ in lines}) == 1
+    if len(others) > (_OF_ONE_FILE if is_one_file else _OTHER_LINES):
         return f"{first} and {len(others)} other lines"
-    if len({file for file, _ in lines}) == 1:
+    if is_one_file:
         others = [str(line) for _, line in list(lines)[1:]]
     return " and ".join(filter(None, [", ".join([first, *others[:-1]]), *others[-1:]]))
 

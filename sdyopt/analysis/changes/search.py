@@ -230,7 +230,7 @@ class Search:
         paying.sort(key=self.rank)
         if not self.is_above_memory:
             paying.sort(key=lambda item: -item.saved(self.moves_whole))
-        paying = list(without_equals(paying))
+        paying = list(without_equals(paying, self.moves_whole))
         if not self.is_above_memory:
             ordered = surest_first(paying, self.moves_whole)
             self.prefers_less, paying = ordered != paying, each_place_once(ordered)

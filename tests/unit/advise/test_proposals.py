@@ -7,6 +7,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.collectives import at_place
+from sdyopt.analysis.changes.proposals.roles import outliers
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.base.diagnostics.location import Source
@@ -180,3 +181,26 @@ func.func @main(%w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [S
 def test_every_search_shards_the_parameter_that_all_devices_have(spec: str, specs: set[str]) -> None:
     changes = list(sure_proposals(search_of(_STEP.replace("SPEC", spec)).program))
     assert {change.edits[0].spec for change in changes} == specs
+
+
+OUTLIER = """
+sdy.mesh @mesh = <["data"=2, "model"=2]>
+func.func @main(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.tanh %x : tensor<64x64xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {"model"}]> : tensor<64x64xf32>
+  %2 = stablehlo.tanh %1 : tensor<64x64xf32>
+  %3 = sdy.sharding_constraint %2 <@mesh, [{FIRST}, {"model"}]> : tensor<64x64xf32>
+  %4 = stablehlo.tanh %3 : tensor<64x64xf32>
+  %5 = sdy.sharding_constraint %4 <@mesh, [{"data"}, {}]> : tensor<64x64xf32>
+  %6 = stablehlo.tanh %5 : tensor<64x64xf32>
+  %7 = sdy.sharding_constraint %6 <@mesh, [{"data"}, {}]> : tensor<64x64xf32>
+  return %7 : tensor<64x64xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("first", "specs"), [("", ["P('data', 'model')"]), ('"data"', [])])
+def test_the_constraint_that_lacks_an_axis_that_all_others_have_gets_it(first: str, specs: list[str]) -> None:
+    with interpreter_settings():
+        changes = outliers(search_of(OUTLIER.replace("FIRST", first)).program)
+        assert [[edit.jax for edit in change.edits] for change in changes] == [[spec] for spec in specs]

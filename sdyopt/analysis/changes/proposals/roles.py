@@ -72,6 +72,31 @@ def constraints(program: ProposedOn) -> Iterator[Change]:
                     yield program.at(places, axes)
 
 
+@proposal("outliers", share=1, is_sure=True)
+def outliers(program: ProposedOn) -> Iterator[Change]:
+    """The few constraints of a role that lack, in a dimension, the axes that all others of it have there."""
+    for role in _by_bytes(program):
+        places = [place for value_class in role.classes for place in value_class.constraints]
+        for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
+            others = {place.axes for place in places if place.axes not in (None, current)}
+            few = [place for place in places if place.axes == current]
+            # Two shardings that take turns, as with sequence parallelism, may be meant so.
+            if len(others) < 2 or 2 * len(few) >= len(places):
+                continue
+            common = [
+                dims[0] if len(set(dims)) == 1 else () for dims in zip(*filter(None, others), strict=True)
+            ]
+            given = {name for names in common for name in names}
+            if all(names == now for names, now in zip(common, current, strict=True) if names):
+                continue
+            axes = tuple(
+                names or tuple([name for name in now if name not in given])
+                for names, now in zip(common, current, strict=True)
+            )
+            if program.mesh.fits(axes, role.shape):
+                yield program.at(few, axes)
+
+
 def _by_bytes(program: ProposedOn) -> list[RoleGroup]:
     return sorted(program.roles, key=lambda role: -program.outcome.wire_bytes(role))
 
