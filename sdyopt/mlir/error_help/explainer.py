@@ -46,7 +46,15 @@ _MIN_CHARACTERS = 200
 # In longer messages no hint is looked for: the time to find a pattern in one may be quadratic.
 _MAX_MESSAGE = 20_000
 # What sdy-opt writes, and some give it in place of the program: JSON with its schema, and a check.
-_OUTPUT = re.compile(r'\s*\{\s*"schema": "(sdy-opt-[a-z-]+)"|communication  ')
+_OUTPUT = re.compile(
+    r'\s*\{\s*"schema": "(sdy-opt-[a-z-]+)"|[^\n]*sdy-opt|communication  |assumed: |\d+ devices, mesh <'
+)
+# A line of each program, and what a text without one is not.
+_STATEMENT = re.compile(
+    r'^\s*(?:module|func\.func|sdy\.mesh|builtin\.|[#!][\w.]+ *=|%[\w:]+ *=|"[\w.]+" *\()', re.MULTILINE
+)
+_GUESSES = ("did you mean", "load the dialect")
+_NO_PROGRAM = "this is no MLIR; give what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns"
 # Only the first character of these tokens is underlined.
 _NOT_UNDERLINED = frozenset({"->", "...", "{-#", "#-}"})
 
@@ -73,13 +81,22 @@ class DiagnosticExplainer:
             # A file that is cut off ends in its last word, or within it.
             if (not help or help.startswith("did you mean")) and self._is_last_word(offset):
                 help = "the text ends here: is the file complete?"
-            elif not help and (output := _OUTPUT.match(self._source.text)) is not None:
-                help = f"this is what sdy-opt wrote ({output[1] or 'a check'}); give it the program"
+            elif (not help or help.startswith(_GUESSES)) and self._has_no_statement(offset):
+                # What is like the first word is no help for a text that is something else.
+                output = _OUTPUT.match(self._source.text)
+                written = "" if output is None or not output[1] else f" ({output[1]})"
+                help = f"this is what sdy-opt wrote{written}; give it the program" if output else _NO_PROGRAM
         diagnostic.help = _with_name(diagnostic, help)
         if diagnostic.culprit is None and statement is not None:
             diagnostic.culprit = self._culprit(diagnostic, offset, statement, explanation)
         for note in diagnostic.notes:
             self._locate(note, diagnostic)
+
+    def _has_no_statement(self, offset: int) -> bool:
+        """Whether a text with a mistake at its first word is no program at all."""
+        text = self._source.text
+        is_first = not text[:offset].strip()
+        return is_first and (text.startswith("<", offset) or _STATEMENT.search(text) is None)
 
     def range_of(self, location: Location, op: Op, *steps: Narrowing) -> FileRange | None:
         """The piece that steps find in the statement of an operation, or its first token.

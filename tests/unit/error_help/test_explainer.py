@@ -63,7 +63,14 @@ def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
         # Cut within the name of an operation.
         (" " * 300 + "stablehlo.dot_g", 301, "the text ends here: is the file complete?"),
         ('{"schema": "sdy-opt-check",', 1, "this is what sdy-opt wrote (sdy-opt-check); give it the program"),
-        ("communication  1 MiB sent", 1, "this is what sdy-opt wrote (a check); give it the program"),
+        ("communication  1 MiB sent", 1, "this is what sdy-opt wrote; give it the program"),
+        ("8 devices, mesh <", 1, "this is what sdy-opt wrote; give it the program"),
+        (
+            "best: 1",
+            1,
+            "this is no MLIR; give what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns",
+        ),
+        ("stablehlo.ad\n%0 = a.b", 1, ""),
     ],
 )
 def test_a_text_that_is_cut_or_no_program_is_called_that(text: str, column: int, help: str) -> None:
