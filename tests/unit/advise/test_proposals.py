@@ -3,15 +3,20 @@
 import pytest
 
 from benchmarks.advice.planted import adviser_on
-from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.analysis.changes.derived import _mapped
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals import sure_proposals
+from sdyopt.analysis.changes.proposals.axes import axis_orders
 from sdyopt.analysis.changes.proposals.collectives import at_place
+from sdyopt.analysis.changes.proposals.constraints import lines
 from sdyopt.analysis.changes.proposals.roles import outliers
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline
+from sdyopt.analysis.figures.user_lines import _is_expanded
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
+from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -204,3 +209,113 @@ def test_the_constraint_that_lacks_an_axis_that_all_others_have_gets_it(first: s
     with interpreter_settings():
         changes = outliers(search_of(OUTLIER.replace("FIRST", first)).program)
         assert [[edit.jax for edit in change.edits] for change in changes] == [[spec] for spec in specs]
+
+
+_ON_ONE_LINE = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<64x64xf32>, %y: tensor<6x64xf32>) -> (tensor<64x64xf32>, tensor<6x64xf32>) {
+  %0 = sdy.sharding_constraint %x <@mesh, [{}, {"data"}]> : tensor<64x64xf32> loc("m.py":5:1)
+  %1 = stablehlo.tanh %0 : tensor<64x64xf32>
+  %2 = sdy.sharding_constraint %y <@mesh, [{}, {"data"}]> : tensor<6x64xf32> loc("m.py":5:1)
+  %3 = stablehlo.tanh %2 : tensor<6x64xf32>
+  return %1, %3 : tensor<64x64xf32>, tensor<6x64xf32>
+}
+"""
+
+
+def test_what_one_line_writes_fits_all_its_values() -> None:
+    with interpreter_settings():
+        changes = list(lines(search_of(_ON_ONE_LINE).program))
+        specs = {edit.jax for change in changes for edit in change.edits}
+        assert all(len(change.edits) == 2 for change in changes)
+        # Six rows are not four times as many.
+        assert "P('data')" in specs
+        assert not any(spec.startswith("P('model'") for spec in specs)
+
+
+_ORDERED = """
+sdy.mesh @mesh = <["x"=2, "y"=4]>
+func.func @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}, {}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y", "x"}, {}]>}) {
+  %0 = stablehlo.negate %a : tensor<64x64xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x", "y"}, {}]> : tensor<64x64xf32>
+  %2 = stablehlo.negate %1 : tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+}
+"""
+
+
+def test_an_order_of_axes_is_written_everywhere() -> None:
+    with interpreter_settings():
+        search = search_of(_ORDERED)
+        texts = set()
+        for change in axis_orders(search.program):
+            text = print_op(search.trials._changed((change,), {}), PrintOptions())
+            texts.add((text.count('{"x", "y"}'), text.count('{"y", "x"}')))
+        assert texts == {(3, 0), (0, 3)}
+
+
+def test_a_change_for_memory_saves_a_tenth_and_computes_as_much() -> None:
+    with interpreter_settings():
+        search = search_of(_LAYERS.replace("UP", "{}, {}").replace("DOWN", "{}, {}"))
+        figures = search.trials.figures
+        assert figures is not None and figures.flops
+        before = figures._replace(peak_bytes=1000 << 20)
+
+        def is_for_memory(peak: int, flops: int = 100) -> bool:
+            after = figures._replace(peak_bytes=peak << 20, flops=figures.flops * flops // 100)
+            return search._is_for_memory(Trial(Change(), before, after))
+
+        assert is_for_memory(895)
+        assert not is_for_memory(905)
+        assert not is_for_memory(895, flops=300)
+
+
+def made_of_argument(made: str, type: str, then: str = "") -> Op:
+    """The last operation of a program that makes a value of %a."""
+    types = f"(tensor<8x4xf32>) -> tensor<{type}xf32>"
+    text = f"""
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%a: tensor<8x4xf32>) {{
+      %0 = {made} : {types if "negate" not in made else "tensor<8x4xf32>"}
+      {then}
+      return
+    }}
+    """
+    return [op for op in parsed(text).walk() if op.results][-1]
+
+
+@pytest.mark.parametrize(
+    ("made", "type", "dims"),
+    [
+        ("stablehlo.transpose %a, dims = [1, 0]", "4x8", (1, 0)),
+        ("stablehlo.reshape %a", "1x8x4", (None, 0, 1)),
+        ("stablehlo.broadcast_in_dim %a, dims = [1, 2]", "1x8x4", (None, 0, 1)),
+        ("stablehlo.slice %a [0:2, 0:4]", "2x4", (0, 1)),
+        # Which part of a dimension is whose, and what has one of its own, is not known.
+        ("stablehlo.reshape %a", "4x2x4", None),
+        ("stablehlo.reshape %a", "32", None),
+        ("stablehlo.broadcast_in_dim %a, dims = [1, 2]", "3x8x4", None),
+    ],
+)
+def test_operations_keep_dimensions_of_a_weight(made: str, type: str, dims: tuple[int | None, ...]) -> None:
+    op = made_of_argument(made, type)
+    assert _mapped(op, op.operands[0], (0, 1), op.results[0]) == dims
+
+
+@pytest.mark.parametrize(
+    ("made", "type", "name", "is_expanded"),
+    [
+        ("stablehlo.broadcast_in_dim %a, dims = [1, 2]", "1x8x4", "jit(f)/broadcast_in_dim", True),
+        ("stablehlo.broadcast_in_dim %a, dims = [1, 2]", "3x8x4", "jit(f)/broadcast_in_dim", False),
+        ("stablehlo.reshape %a", "1x8x4", "jit(f)/broadcast_in_dim", True),
+        ("stablehlo.reshape %a", "1x8x4", "jit(f)/reshape", False),
+        ("stablehlo.negate %a", "8x4", "jit(f)/neg", False),
+    ],
+)
+def test_what_only_gets_dimensions_of_size_1_is_expanded(
+    made: str, type: str, name: str, is_expanded: bool
+) -> None:
+    dims = ", ".join(["{}"] * len(type.split("x")))
+    then = f'%1 = sdy.sharding_constraint %0 <@mesh, [{dims}]> : tensor<{type}xf32> loc("{name}")'
+    assert _is_expanded(made_of_argument(made, type, then)) == is_expanded

@@ -6,7 +6,7 @@ from statistics import quantiles
 
 import pytest
 
-from sdyopt.analysis.figures.collective_times import CollectiveTimes, Links, interpolated, smoothed
+from sdyopt.analysis.figures.collective_times import CollectiveTimes, Links, _nearest, interpolated, smoothed
 from sdyopt.analysis.figures.machines import machine_data
 from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, AxisPart
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
@@ -95,6 +95,8 @@ def test_cores_share_the_links_of_their_chip() -> None:
     # Half of the bytes from each of the two chips in a line, after one latency.
     alone = CollectiveTimes("", Links(local=1e9, local_latency=1e-3, is_measured=False))
     assert alone.seconds("all_gather", 1e6, parts[:1]) == pytest.approx(1e-3 + 5e5 / 1e9)
+    links = Links(local=1e9, local_latency=1e-3, is_measured=False, floors={"": 2e-3}, efficiency={})
+    assert CollectiveTimes("", links).seconds("all_gather", 1e6, parts[:1]) == pytest.approx(3e-3 + 5e-4)
 
 
 def test_a_part_of_a_value_goes_through_the_network() -> None:
@@ -152,6 +154,12 @@ def test_a_machine_without_measured_times_is_like_another() -> None:
     assert a100 is not None and h100 is not None
     node = [AxisPart(NODE, 8, 1, 8, False)]
     assert a100.seconds("all_gather", 2e8, node) == h100.seconds("all_gather", 3e8, node)
+
+
+def test_measured_times_hold_from_a_fourth_of_the_least_bytes_to_sixteen_times_the_most() -> None:
+    series = {2: [(64.0, 1.0), (128.0, 2.0)], 8: [(1.0, 1.0), (4096.0, 2.0)]}
+    found = {size: _nearest(series, "all_gather", 2, size) for size in (15, 16, 2048, 2049)}
+    assert found == {15: 8, 16: 2, 2048: 2, 2049: 8}
 
 
 def errors(machine: str) -> list[float]:

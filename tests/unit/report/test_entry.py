@@ -91,3 +91,24 @@ def test_a_loop_of_links_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "loop.json").symlink_to("loop.json")
     with pytest.raises(OSError, match="Too many levels of symbolic links"):
         write_report(report_on(module(PROGRAM)), str(tmp_path / "loop.json"))
+
+
+@pytest.mark.parametrize(
+    ("given", "returned", "sent"),
+    [
+        ("{}, {}", '{"x"}, {}', 3 * 1024),
+        ('{"x"}, {}', "{}, {}", 0),
+        ('{"x"}, {}', '{}, {"x"}', 1024),
+    ],
+)
+def test_carried_state_is_gathered_sliced_or_exchanged(given: str, returned: str, sent: int) -> None:
+    text = f"""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<32x32xf32> {{jax.buffer_donor = true,
+                                           sdy.sharding = #sdy.sharding<@mesh, [{given}]>}})
+        -> (tensor<32x32xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{returned}]>}}) {{
+      return %a : tensor<32x32xf32>
+    }}
+    """
+    [carried] = report_on(module(text)).carried
+    assert carried.wire_bytes == sent

@@ -1,8 +1,10 @@
 """FLOPs of products: per device, of the global operation, and their useful share."""
 
 from fractions import Fraction
+from itertools import product
 
 from sdyopt.analysis.figures.figures import Product
+from sdyopt.analysis.figures.flops import _in_input
 from sdyopt.analysis.figures.totals import useful_share
 from tests.unit.report.programs import report
 
@@ -22,8 +24,8 @@ def matmul(lhs: str, rhs: str, out: str) -> tuple[Product, Fraction | None]:
         }}
         """
     )
-    (product,) = found.products
-    return product, useful_share(found)
+    (only,) = found.products
+    return only, useful_share(found)
 
 
 TOTAL = 2 * 8 * 16 * 32
@@ -79,6 +81,15 @@ def test_the_gaps_of_a_dilated_input_count_nothing() -> None:
     ).products
     # Of x_x_x_x, every other place has 2 elements under the window, and the others 1.
     assert product.flops == 2 * (4 * 1 + 3 * 2) * 2 * 2
+
+
+def test_places_of_a_window_are_those_where_its_element_is_one_of_the_input() -> None:
+    for gap, stride, size, start, places in product(
+        range(1, 5), range(1, 4), range(1, 4), range(-5, 6), range(1, 8)
+    ):
+        elements = [place * stride + start for place in range(places)]
+        inside = sum(element % gap == 0 and 0 <= element // gap < size for element in elements)
+        assert _in_input((size, 1, places), stride, gap, start) == inside
 
 
 def test_fourier_transforms_are_counted() -> None:

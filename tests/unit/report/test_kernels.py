@@ -335,6 +335,11 @@ def test_a_reshape_that_moves_elements_to_other_vectors_is_a_kernel() -> None:
     assert count("64x8x512") == 1
     assert count("512x4x128") == 3
     assert count("128x4x512") == 3
+    # A product writes its result so.
+    product = """%x = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.reshape %x : (tensor<512x512xf32>) -> tensor<128x4x512xf32>"""
+    assert kernels(product, "tensor<128x4x512xf32>").count == 0
 
 
 def test_a_factorization_is_of_blocks_of_rows() -> None:

@@ -23,7 +23,7 @@ model.bandwidth = "1.5 GiB/s"
 
 
 def test_rates_are_read_with_their_units() -> None:
-    topology = read_topology("tpu.toml", TEXT)
+    topology = read_topology("tpu.toml", f"node = 8\n{TEXT}")
     assert topology.flops == 197 * 10**12
     assert topology.memory_bandwidth == 819 * 10**9
     assert topology.links == {
@@ -44,6 +44,7 @@ def test_every_key_may_be_left_out() -> None:
         ("flop = 1", (1, 1), "unknown table or key 'flop'", "did you mean 'flops'?"),
         ('flops = "3 GB/s"', (1, 1), "'flops' is not a quantity", 'such as flops = "197 TFLOP/s"'),
         ("flops = 0", (1, 1), "'flops' is zero", "write a rate above zero"),
+        ("node = 0", (1, 1), "'node' is not a number of devices", "write node = 8"),
         ("flops = -1", (1, 1), "'flops' is not a quantity", "write a number with a unit"),
         ("axes = 1", (1, 1), "'axes' must be a table", "write [axes.NAME]"),
         ("[axes]\n  x = 1", (2, 3), "axis 'x' must be a table", "write [axes.x]"),
