@@ -6,7 +6,14 @@ from statistics import quantiles
 
 import pytest
 
-from sdyopt.analysis.figures.collective_times import CollectiveTimes, Links, _nearest, interpolated, smoothed
+from sdyopt.analysis.figures.collective_times import (
+    CollectiveTimes,
+    Links,
+    _nearest,
+    _Rows,
+    interpolated,
+    smoothed,
+)
 from sdyopt.analysis.figures.machines import machine_data
 from sdyopt.analysis.figures.mesh_layout import NETWORK, NODE, AxisPart
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
@@ -157,7 +164,7 @@ def test_a_machine_without_measured_times_is_like_another() -> None:
 
 
 def test_measured_times_hold_from_a_fourth_of_the_least_bytes_to_sixteen_times_the_most() -> None:
-    series = {2: [(64.0, 1.0), (128.0, 2.0)], 8: [(1.0, 1.0), (4096.0, 2.0)]}
+    series: dict[int, _Rows] = {2: [(64.0, 1.0), (128.0, 2.0)], 8: [(1.0, 1.0), (4096.0, 2.0)]}
     found = {size: _nearest(series, "all_gather", 2, size) for size in (15, 16, 2048, 2049)}
     assert found == {15: 8, 16: 2, 2048: 2, 2049: 8}
 
