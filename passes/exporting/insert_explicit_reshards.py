@@ -93,6 +93,7 @@ from sdyopt.mlir.registry import register
 from sdyopt.shardy.record import plan_to_record, record_plan
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import find_partitioner_reshape_axes
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 
 from .explicit_reshards.insertion import (
@@ -179,8 +180,11 @@ class _ReshardInserter:
             if reshard_single_devices and are_there_single_devices()
             else None
         )
-        find_axes = find_partitioner_axes if options.as_partitioner else None
-        self._planner = ReshardPlanner(self._mesh_of, find_axes)
+        self._planner = (
+            ReshardPlanner(self._mesh_of, find_partitioner_axes, find_partitioner_reshape_axes)
+            if options.as_partitioner
+            else ReshardPlanner(self._mesh_of)
+        )
         self._shardings = ShardingCache()
         self._plans: dict[object, ReshardPlan | None] = {}
         # Whether few operations need reshards, unless there are unreduced axes.

@@ -35,6 +35,8 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 FindCommonAxes = Callable[
     [OpSignature, OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
 ]
+# (rule, projections of operand and result, mesh) -> the same for a reshape with overflow axes
+FindReshapeAxes = Callable[[OpShardingRule, list[TensorProjection], MeshOrRef, Mesh], list[Axes]]
 DOTS = (DotOp, DotGeneralOp)
 
 
@@ -114,11 +116,17 @@ class IncompatibleReductionError(Exception):
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_axes` resolves conflicts in full plans."""
+    """Plans the reshards of operations. `find_axes` and `find_reshape_axes` resolve conflicts in full plans."""
 
-    def __init__(self, mesh_of: MeshLookup, find_axes: FindCommonAxes | None = None) -> None:
+    def __init__(
+        self,
+        mesh_of: MeshLookup,
+        find_axes: FindCommonAxes | None = None,
+        find_reshape_axes: FindReshapeAxes = find_common_reshape_axes,
+    ) -> None:
         self._mesh_of = mesh_of
         self._find_axes = find_axes or _find_axes_by_sizes
+        self._find_reshape_axes = find_reshape_axes
 
     def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
         """The plan of an operation; None if there is nothing to change, or no common mesh.
@@ -158,7 +166,7 @@ class ReshardPlanner:
         if is_overflowing_reshape and op.keeps_places_of_axes(mesh):
             return _ShardingChanges()
         if is_overflowing_reshape:
-            axes = find_common_reshape_axes(rule, tensors, mesh_or_ref, mesh)
+            axes = self._find_reshape_axes(rule, tensors, mesh_or_ref, mesh)
         else:
             counts = enumerate(element_counts(op.signature))
             sizes = [0 if index in op.free else count for index, count in counts]

@@ -417,3 +417,33 @@ func.func @sum_with_sharding(%arg0: tensor<64x8xf32>, %arg1: tensor<4x1xi32>, %a
   %1 = stablehlo.add %0, %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<64x8xf32>
   return %1 : tensor<64x8xf32>
 }
+
+// Six heads cannot be sharded along 4 devices, but along "y":(1)2. Devices with half of the heads each exchange
+// their columns; to merge heads, nothing is sent. Shardy looks for other places for "y":(2)2, and finds the batch.
+// CONFLICT-LABEL: @heads
+// CONFLICT:         %[[PAIRS:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {"y":(1)2}]>
+// CONFLICT-NEXT:    %[[SPLIT:.*]] = stablehlo.reshape %[[PAIRS]] {{.*}}[{"x"}, {"y":(1)2}, {}]
+// CONFLICT-NEXT:    %[[MERGED:.*]] = stablehlo.reshape %[[SPLIT]] {{.*}}[{"x"}, {"y":(1)2}]
+// CONFLICT-NEXT:    sdy.reshard %[[MERGED]] <@mesh, [{"x"}, {"y"}]>
+// SIZES-LABEL:    @heads
+// SIZES:            sdy.reshard %arg0 <@mesh, [{"x", "y"}, {}]>
+func.func @heads(%arg0: tensor<64x192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<64x192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) {
+  %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y":(1)2}, {}]>]>}
+      : (tensor<64x192xf32>) -> tensor<64x6x32xf32>
+  %1 = stablehlo.reshape %0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {"y"}]>]>}
+      : (tensor<64x6x32xf32>) -> tensor<64x192xf32>
+  return %1 : tensor<64x192xf32>
+}
+
+// A result whose sharding the operand cannot have gets that of the operand as far as it can: none of "y" here.
+// CONFLICT-LABEL: @columns
+// CONFLICT:         %[[WHOLE:.*]] = sdy.reshard %arg0 <@mesh, [{"x"}, {}]>
+// CONFLICT-NEXT:    %[[SPLIT:.*]] = stablehlo.reshape %[[WHOLE]] {{.*}}[{"x"}, {}, {}]
+// CONFLICT-NEXT:    sdy.reshard %[[SPLIT]] <@mesh, [{"x"}, {}, {"y"}]>
+func.func @columns(%arg0: tensor<64x96xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>})
+    -> (tensor<64x3x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {"y"}]>}) {
+  %0 = stablehlo.reshape %arg0 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}, {"y"}]>]>}
+      : (tensor<64x96xf32>) -> tensor<64x3x32xf32>
+  return %0 : tensor<64x3x32xf32>
+}

@@ -8,10 +8,15 @@ sub-axis to the first factor with capacity for it; the common prefixes of both a
 
 There is nothing to find if operand and result have each axis at the same place: the number of equal blocks
 into which the tensor is divided before the axis divides each of them.
+
+XLA's SPMD partitioner redistributes nothing. With "x"=4 and i=6, it reshapes with the sharding of the result
+if the operand can have it, else with what the result can have of that of the operand: "x":(1)2 shards i, and
+the operand is gathered along "x":(2)2.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import gcd
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes, with_axis
@@ -20,7 +25,12 @@ from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, split_axis
-from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project_tensor, unproject
+from sdyopt.shardy.sharding.sharding_projection import (
+    FactorSharding,
+    TensorProjection,
+    project_tensor,
+    unproject,
+)
 
 
 def has_overflow(tensor: TensorProjection) -> bool:
@@ -70,10 +80,39 @@ def find_common_reshape_axes(
         tensor_sharding = unproject(tensor, mapping, rule.factor_sizes, mesh_or_ref, mesh)
         redistributed.append(project_tensor(mapping, tensor_sharding, rule.factor_sizes, mesh))
     common = [_common_axes(redistributed, factor) for factor in range(len(rule.factor_sizes))]
+    _set_axes(tensors, common)
+    return common
+
+
+def find_partitioner_reshape_axes(
+    rule: OpShardingRule, tensors: list[TensorProjection], mesh_or_ref: MeshOrRef, mesh: Mesh
+) -> list[Axes]:
+    """The axes of each factor with which XLA computes a reshape. Updates the projections of its tensors."""
+    of_operand, of_result = rule.tensors
+    operand, result = (_axes_by_factor(tensor) for tensor in tensors)
+
+    def in_dimensions(axes: Mapping[int, Axes], mapping: TensorMapping) -> dict[int, Axes]:
+        """The axes that a tensor of other dimensions can have."""
+        projection = TensorProjection({factor: FactorSharding(axes[factor]) for factor in axes})
+        sharding = unproject(projection, mapping, rule.factor_sizes, mesh_or_ref, mesh)
+        return _axes_by_factor(project_tensor(mapping, sharding, rule.factor_sizes, mesh))
+
+    axes = in_dimensions(result, of_operand)
+    if has_overflow(tensors[1]) or axes != result:
+        axes = in_dimensions(operand, of_result)
+    all_axes = [axes.get(factor, ()) for factor in range(len(rule.factor_sizes))]
+    _set_axes(tensors, all_axes)
+    return all_axes
+
+
+def _axes_by_factor(tensor: TensorProjection) -> dict[int, Axes]:
+    return {factor: sharding.axes for factor, sharding in tensor.factors.items()}
+
+
+def _set_axes(tensors: list[TensorProjection], axes: list[Axes]) -> None:
     for tensor in tensors:
         for factor, sharding in tensor.factors.items():
-            tensor.factors[factor] = sharding._replace(axes=common[factor], overflow_axes=())
-    return common
+            tensor.factors[factor] = sharding._replace(axes=axes[factor], overflow_axes=())
 
 
 def _common_axes(tensors: list[TensorProjection], factor: int) -> Axes:
