@@ -1,7 +1,8 @@
-"""Batches that devices in a shard_map have the same of, although they gather weights for their own.
+"""What devices in a shard_map have the same of, although each is to have its own.
 
 A weight is gathered along an axis of a shard_map for a batch that is sharded along this axis, too: else all
-devices along it compute the same. A change would change the shapes in the body, so that none is tried.
+devices along it compute the same. And what devices exchange along an axis is different on each of them. A
+change would change the shapes in the body, so that none is tried.
 """
 
 from __future__ import annotations
@@ -10,18 +11,24 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
+from sdyopt.analysis.changes.varying import Varying
 from sdyopt.analysis.figures.boundary import carried_results
+from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.figures import axis_names
+from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp as SdyAllGatherOp
+from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp
+from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllToAllOp, CollectivePermuteOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, Value
@@ -52,6 +59,77 @@ class SameBatch(NamedTuple):
             f'the devices along "{self.axis}" have the same of the batch: {self.inputs[0]}{more}: '
             f"{self.now} → {self.wanted} for in_specs of shard_map"
         )
+
+
+class SameExchange(NamedTuple):
+    """An exchange along an axis of what all devices along it have, because in_specs gather it.
+
+    `gathers` are the collectives that do, `now` and `wanted` the specs in the shard_map and before it.
+    """
+
+    exchange: Op
+    gathers: Sequence[Op]
+    axis: str
+    now: str
+    wanted: str
+    line: str
+
+    @property
+    def reason(self) -> str:
+        """What is wrong, and what would be right."""
+        at = f" at {self.line}" if self.line else ""
+        return (
+            f'the devices along "{self.axis}" exchange what all of them have: in_specs={self.now} of the '
+            f"shard_map{at} gather what is {self.wanted}"
+        )
+
+
+def same_exchanges(module: Op, shapes: LocalShapes) -> Iterator[SameExchange]:
+    """The exchanges in each shard_map of what its devices have the same of."""
+    for computation in module.walk():
+        gathered = _gathered(computation) if isinstance(computation, ManualComputationOp) else []
+        if not gathered or not isinstance(computation, ManualComputationOp):
+            continue
+        mesh = find_mesh(computation.in_shardings.shardings[0].mesh_or_ref, module)
+        exchanges = [op for op in computation.walk() if isinstance(op, AllToAllOp | CollectivePermuteOp)]
+        varying = Varying(computation, mesh) if exchanges and mesh is not None else None
+        for op in exchanges if varying is not None else ():
+            assert mesh is not None and varying is not None
+            for axis in axis_names(traffic_of(op, mesh).axes):
+                if axis in varying.axes(op.operands[0]):
+                    continue
+                chains = [(number, chain) for number, chain, axes in gathered if axis in axes]
+                if not chains:
+                    continue
+                number, chain = max(chains, key=lambda item: shapes.bytes(item[1][0].operands[0]) or 0)
+                before = shapes.sharding(producer(chain[0]))
+                now = computation.in_shardings.shardings[number]
+                if before is not None:
+                    at = source_location(computation.location)
+                    line = at.file_text if at.line else ""
+                    texts = [annotation_spec(ShardingOnMesh(sharding, mesh)) for sharding in (now, before)]
+                    yield SameExchange(op, chain, axis, texts[0], texts[1], line)
+                    break
+
+
+def _gathered(computation: ManualComputationOp) -> list[tuple[int, list[Op], set[str]]]:
+    """(number, collectives, axes) of the operands that are gathered for a manual computation."""
+    result = []
+    for number, value in enumerate(computation.operands):
+        chain: list[Op] = []
+        while isinstance(op := value.defining_op, CollectiveOp):
+            chain.append(op)
+            value = op.operands[0]
+        axes = {
+            axis.name
+            for op in chain
+            if isinstance(op, SdyAllGatherOp)
+            for dim in op.gathering_axes
+            for axis in dim.axes
+        }
+        if axes:
+            result.append((number, chain, axes))
+    return result
 
 
 def same_batches(module: Op, origins: TensorOrigins) -> Iterator[SameBatch]:

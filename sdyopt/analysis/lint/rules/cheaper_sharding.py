@@ -9,7 +9,8 @@ Each device along `"model"` has a copy of the cache, although the heads are comp
 
 The rule reports the places of `--check` that a change helps, with the same words and figures, and that no
 other rule has found something for: changes that make the program faster, and neither its memory nor its FLOPs
-more than a tenth larger. The search ends earlier than that of `--advise`; the summary says how many changes
+more than a tenth larger. It also reports what devices in a shard_map exchange although all of them have it,
+because in_specs gather it. The search ends earlier than that of `--advise`; the summary says how many changes
 were not tried. A program without findings may still have a better sharding.
 """
 
@@ -18,9 +19,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.effect import Measure, bytes_of_runs
 from sdyopt.analysis.changes.names import inputs_first
+from sdyopt.analysis.changes.same_batch import SameExchange, same_exchanges
 from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.figures.units import bytes_text
+from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     SAVED,
@@ -71,6 +75,26 @@ class CheaperSharding(Rule):
             yield _finding(memory.trial, message)
         if check.elsewhere is not None:
             yield _finding(check.elsewhere, "the program is faster")
+        yield from _same_exchanges(program, self.limit("min_bytes"))
+
+
+def _same_exchanges(program: LintedProgram, least: Fraction) -> Iterator[Finding]:
+    """What devices in a shard_map exchange although all of them have it, for each reason once."""
+    first: dict[str, SameExchange] = {}
+    sent: dict[str, Fraction] = {}
+    for exchange in same_exchanges(program.module, program.shapes):
+        if (collective := program.collectives.get(exchange.exchange)) is not None:
+            first.setdefault(exchange.reason, exchange)
+            sent[exchange.reason] = sent.get(exchange.reason, Fraction(0)) + bytes_of_runs(collective)
+    for reason, exchange in first.items():
+        if sent[reason] >= least:
+            yield Finding(
+                exchange.exchange,
+                f"{reason}: {bytes_text(sent[reason])} sent in such exchanges",
+                help=f"write {exchange.wanted} in in_specs, and in out_specs where the result has its shape: "
+                "not tried, because the shapes in the body change",
+                is_kept=True,
+            )
 
 
 def _finding(trial: Trial, message: str) -> Finding:

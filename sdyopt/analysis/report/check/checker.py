@@ -13,7 +13,7 @@ from functools import cached_property
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.same_batch import same_batches
+from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, is_of_program
@@ -24,6 +24,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
+from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.base.dataclasses import NamedTuple, dataclass, replace
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.ir.operation import Op
@@ -247,7 +248,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
 
 
 def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> None:
-    """Says at gathers of weights that devices have the same of the batch; these places come first."""
+    """Says where devices have the same of a batch, or of what they exchange; these places come first."""
     outcome = search.trials.outcome
     assert outcome is not None
     number_of = dict(zip(counted_collectives(outcome.module), report.collectives, strict=False))
@@ -256,6 +257,15 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
         for batch in same_batches(outcome.module, search.program.origins)
         if batch.gather in number_of
     }
+    gathers: dict[str, dict[Op, None]] = {}
+    exchanges = list(same_exchanges(outcome.module, search.program.shapes))
+    for exchange in exchanges:
+        gathers.setdefault(exchange.reason, {}).update(dict.fromkeys(exchange.gathers))
+    for exchange in exchanges:
+        if exchange.exchange in number_of:
+            collectives = [number_of[op] for op in gathers[exchange.reason] if op in number_of]
+            size = sum((wire_bytes_of_runs(item) or Fraction(0) for item in collectives), Fraction(0))
+            reasons[number_of[exchange.exchange].number] = f"{exchange.reason} ({bytes_text(size)})"
     said = {""}
     for place in places:
         numbers = [collective.number for part in place.parts for collective in part.collectives]
