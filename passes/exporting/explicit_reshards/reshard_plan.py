@@ -116,7 +116,7 @@ class IncompatibleReductionError(Exception):
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_axes` and `find_reshape_axes` resolve conflicts in full plans."""
+    """Plans the reshards of operations. `find_axes` and `find_reshape_axes` resolve conflicts."""
 
     def __init__(
         self,
