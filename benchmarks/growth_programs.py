@@ -139,6 +139,28 @@ def loop_values(size: int) -> str:
     return _main(loop)
 
 
+def gathered_values(size: int) -> str:
+    """Arguments that are gathered, pass through a loop and are multiplied; each has a role of its own."""
+    matrix, values = "tensor<64x64xf32>", range(size)
+    types, product = _list([matrix] * size), f"({matrix}, {matrix}) -> {matrix}"
+    sharded = f'{matrix} {{sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>}}'
+    gathered = [f"  %g{n} = sdy.sharding_constraint %p{n} <@mesh, [{{}}, {{}}]> : {matrix}\n" for n in values]
+    loop = (
+        "  %c = stablehlo.constant dense<true> : tensor<i1>\n"
+        f"  %r:{size + 1} = stablehlo.while({_list(f'%i{n} = %g{n}' for n in values)}, %i = %g0)"
+        f" : {types}, {matrix}\n  cond {{ stablehlo.return %c : tensor<i1> }} do {{\n"
+        f"    stablehlo.return {_list(f'%i{n}' for n in values)}, %i : {types}, {matrix}\n  }}\n"
+    )
+    products = [
+        f"  %d{n} = stablehlo.dot_general %r#{n}, {f'%s{n - 1}' if n else '%p0'}, "
+        f"contracting_dims = [1] x [0]"
+        f" : {product}\n  %s{n} = stablehlo.tanh %d{n} : {matrix}\n"
+        for n in values
+    ]
+    body = "".join((*gathered, loop, *products))
+    return _main(body, _list(f"%p{n}: {sharded}" for n in values), matrix, f"%s{size - 1}")
+
+
 def concatenated_operands(size: int) -> str:
     result = f"tensor<{8 * size}xf32>"
     types = _list([_T] * size)
@@ -476,6 +498,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "reshards, linted": Dimension(reshards, 2000, LINT),
     "reshards, advised": Dimension(reshards, 500, ADVISE),
     "reshards, explained": Dimension(reshards, 4000, ("--explain=%0",)),
+    "gathered values of a loop, linted": Dimension(gathered_values, 500, (*LINT, "--topology=tpu-v5e:2x2")),
     "axes of a mesh, linted": Dimension(mesh_axes, 4000, LINT),
     "rank, linted": Dimension(rank, 1000, LINT),
     "rank, advised": Dimension(rank, 500, ADVISE),

@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 import sdyopt
 from benchmarks.growth import Growth, Usage, exponent, row
 from benchmarks.growth_programs import DIMENSIONS, HLO
+from sdyopt.analysis.changes.proposals.roles import roles
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import completing_pipeline, trials_on
 from sdyopt.tools.cli import main
 from tests.fuzz.batch import preload, run_all
 from tests.fuzz.inputs import Input
@@ -57,10 +61,15 @@ def test_text_grows_linearly(name: str) -> None:
 def calls(pipeline: str, name: str, size: int) -> int:
     """The functions that a pipeline calls on a program of a size, or a report if it is empty."""
     module = sdyopt.parse(DIMENSIONS[name].write(size), allow_unregistered_dialects=True)
+    return counted(lambda: module.run(pipeline) if pipeline else module.report())
+
+
+def counted(function: Callable[[], object]) -> int:
+    """The functions that a function calls."""
     events: Counter[str] = Counter()
     sys.setprofile(lambda frame, event, argument: events.update([event]))
     try:
-        module.run(pipeline) if pipeline else module.report()
+        function()
     finally:
         sys.setprofile(None)
     return events["call"] + events["c_call"]
@@ -81,6 +90,16 @@ def test_passes_take_linear_time(pipeline: str, name: str, size: int) -> None:
     """Four times the size takes at most about four times the calls; the first run fills caches."""
     calls(pipeline, name, size)
     assert calls(pipeline, name, 4 * size) < 4.5 * calls(pipeline, name, size)
+
+
+def test_proposals_for_roles_take_linear_time() -> None:
+    def count(size: int) -> int:
+        module = sdyopt.parse(DIMENSIONS["gathered values of a loop, linted"].write(size)).ir
+        program = Search(trials_on(module, completing_pipeline(module))).program
+        return counted(lambda: list(roles(program)))
+
+    count(10)
+    assert count(40) < 4.5 * count(10)
 
 
 def test_programs_are_valid() -> None:

@@ -104,6 +104,15 @@ class ProposedOn:
         return Dimensions(self.module, self.roles)
 
     @cached_property
+    def written_axes(self) -> dict[tuple[int, ...], list[Axes]]:
+        """The axes that places of a shape have, each once, in the order of the roles."""
+        found: dict[tuple[int, ...], dict[Axes, None]] = {}
+        for role in self.roles:
+            of_shape = found.setdefault(role.shape, {})
+            of_shape.update((place.axes, None) for place in role.places if place.axes is not None)
+        return {shape: list(axes) for shape, axes in found.items()}
+
+    @cached_property
     def _role_of(self) -> dict[Subject, RoleGroup]:
         return {place.subject: role for role in self.roles for place in role.places}
 

@@ -116,16 +116,7 @@ def _computed(role: RoleGroup, program: ProposedOn) -> list[Axes]:
 def _near(role: RoleGroup, places: Sequence[Place], program: ProposedOn) -> Iterator[Axes]:
     """The shardings that are near to those of the places of a role."""
     sizes = program.mesh.sizes
-    lent = [
-        *_computed(role, program),
-        *(
-            place.axes
-            for other in program.roles
-            if other.shape == role.shape
-            for place in other.places
-            if place.axes is not None
-        ),
-    ]
+    lent = [*_computed(role, program), *program.written_axes[role.shape]]
     for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
         two = pairs(current, sizes) if not any(current) and not role.is_input else ()
         for axes in dict.fromkeys((*lent, *neighbours(current, sizes), *two)):
