@@ -106,11 +106,11 @@ class ProposedOn:
     @cached_property
     def written_axes(self) -> dict[tuple[int, ...], list[Axes]]:
         """The axes that places of a shape have, each once, in the order of the roles."""
-        found: dict[tuple[int, ...], dict[Axes, None]] = {}
+        axes_of: dict[tuple[int, ...], dict[Axes, None]] = {}
         for role in self.roles:
-            of_shape = found.setdefault(role.shape, {})
+            of_shape = axes_of.setdefault(role.shape, {})
             of_shape.update((place.axes, None) for place in role.places if place.axes is not None)
-        return {shape: list(axes) for shape, axes in found.items()}
+        return {shape: list(axes) for shape, axes in axes_of.items()}
 
     @cached_property
     def _role_of(self) -> dict[Subject, RoleGroup]:
