@@ -58,7 +58,7 @@ def test_runs_are_found_after_what_differs() -> None:
     layer = list("abcdefgh")
     assert list(runs_of(["x", *layer * 5, *"ab", "y", *layer * 2])) == [LayerRun(1, 8, 5)]
     # The longest one counts, although equal layers are also found in what is repeated.
-    assert list(runs_of([*layer * 3, "x"] * 5)) == [LayerRun(0, 25, 5)]
+    assert list(runs_of([*layer * 5, "x"] * 5)) == [LayerRun(0, 41, 5)]
 
 
 def test_two_layers_are_left_with_their_updates() -> None:
