@@ -299,6 +299,16 @@ def ifs(size: int) -> str:
     return f"func.func @f(%c: i1, %x: i32) -> i32 {{\n{''.join(lines)}  return %{size - 1} : i32\n}}\n"
 
 
+def separate_ifs(size: int) -> str:
+    """Ifs of one condition with an operation between them, so that they stay."""
+    branches = [f'    %a = "{name}"(%x) : (i32) -> i32\n    scf.yield %a : i32\n  }}' for name in "ab"]
+    body = " else {\n".join(branches)
+    lines = [
+        f"  %{n} = scf.if %c -> (i32) {{\n{body}\n" + f'  "use"(%{n}) : (i32) -> ()\n' for n in range(size)
+    ]
+    return f"func.func @f(%c: i1, %x: i32) {{\n{''.join(lines)}  return\n}}\n"
+
+
 def rotated_values(size: int) -> str:
     """A loop that neither changes nor uses its values, but passes each one on to the next."""
     types = _list(["i32"] * size)
@@ -469,6 +479,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "blocks, parsed": Dimension(blocks, 3000),
     "blocks, canonicalized": Dimension(blocks, 3000, ("-canonicalize",)),
     "blocks of a switch, propagated": Dimension(switch_blocks, 1000, PROPAGATE),
+    "separate ifs, canonicalized": Dimension(separate_ifs, 2400, (*UNREGISTERED, "-canonicalize")),
     "ifs of a condition, canonicalized": Dimension(ifs, 600, (*UNREGISTERED, "-canonicalize")),
     "values of an scf.while, canonicalized": Dimension(
         rotated_values, 2000, (*UNREGISTERED, "-canonicalize")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from sdyopt.mlir.dialects.arith.bitwise import AndIOp, XOrIOp
 from sdyopt.mlir.dialects.arith.compare import make_constant
@@ -137,12 +138,20 @@ def _region_of(value: Value) -> Region | None:
     return None if block is None else block.parent
 
 
+# The operations of a small body, in which all uses of the condition are looked for.
+_FEW = 64
+
+
 def _propagate_condition(op: IfOp, rewriter: Rewriter) -> bool:
     """Replaces the condition in the branches with a constant."""
     if constant_value(op.condition.defining_op) is not None:
         return False
+    # The condition may have many uses, such as those by other ifs.
+    body = list(islice(op.walk(), _FEW))
+    if len(body) < _FEW and not any(op.condition in inner.operands for inner in body if inner is not op):
+        return False
     constants: dict[int, Value] = {}
-    # Most uses of a condition are those by other ifs beside this one; they are passed quickly.
+    # Most uses are those by other ifs beside this one; they are passed quickly.
     use, block, nested = op.condition.first_use, op.parent, []
     while use is not None:
         if use.owner.parent is not block:
