@@ -221,12 +221,14 @@ class ChangeNames:
         for edit in inputs or change.edits:
             now = f" (now {self.now(Change((edit,)))})" if inputs else ""
             alike.setdefault((edit.jax or sdy_text(edit.sharding), now), {})[self.place(edit)] = None
-        (spec, now), places = max(alike.items(), key=lambda item: len(item[1]))
-        first, *more = places
-        others = sum(map(len, alike.values())) - len(places)
-        of = f" and {len(more)} more" if more else ""
+        groups = sorted(alike.items(), key=lambda item: -len(item[1]))
+        texts = []
+        for (spec, now), places in groups[:_SHOWN]:
+            first, *more = places
+            texts.append(f"{spec} for {first}{f' and {len(more)} more' if more else ''}{now}")
+        others = sum(len(places) for _, places in groups[_SHOWN:])
         also = f", and {counted(others, 'other')} likewise" if others else ""
-        return f"write {spec} for {first}{of}{now}{also}"
+        return f"write {' and '.join(texts)}{also}"
 
     def location(self, value: OpResult | BlockArgument) -> SourceLocation:
         """The line of a value that a person would change, which may call a helper."""

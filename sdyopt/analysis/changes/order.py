@@ -120,8 +120,10 @@ def _is_within(trial: Trial, wide: Trial, moves_whole: bool) -> bool:
 
 
 def _now(trial: Trial) -> set[object]:
-    """What is written at the places of a change."""
-    return {edit.replaced.sharding for edit in trial.change.edits if edit.replaced is not None}
+    """What is written at the places of a change, for values of which types."""
+    return {
+        (edit.replaced.sharding, edit.named.type) for edit in trial.change.edits if edit.replaced is not None
+    }
 
 
 def _gain(moves_whole: bool, trial: Trial) -> Fraction:

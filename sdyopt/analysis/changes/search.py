@@ -446,7 +446,11 @@ class Search:
         self._proposed.update(change.key for change in changes)
         self.proposed += len(changes)
         first = changes[: max(0, self.limit - self.tried)]
-        chosen = list({change.key: change for change in (*first, *asked)}.values())
+        of_key: dict[object, Change] = {}
+        for change in (*first, *asked):
+            # The first of equal changes has the plainest words.
+            of_key.setdefault(change.key, change)
+        chosen = list(of_key.values())
         if cut is None and not keeps_slower and not self.excess(before):
             cut = EstimatedCost(before.of_step, self.cost(before) * self.moves_whole)
         total = self.tried + len(chosen)

@@ -8,8 +8,8 @@
 //
 // A sharding is shown with the number of leaves that get it, and not for the others.
 //
-// CHECK:       1. write P(None, 'x') for nu['w'] and 1 more (now P()), and 1 other likewise, to shard the state of
-// CHECK-NEXT:       the optimizer as its parameters: as much sent, -9.00 MiB memory
+// CHECK:       1. write P(None, 'x') for nu['w'] and 1 more (now P()) and P('x') for nu['u'] (now P()), to shard
+// CHECK-NEXT:       the state of the optimizer as its parameters: as much sent, -9.00 MiB memory
 // CHECK-NEXT:       why: 9.00 MiB of the peak memory ({{[0-9]+}}%): several devices hold the same values
 // JSON:        "memory_place": {"file": "", "line": 0,
 // JSON-SAME:   "name": "nu['w'] and 2 more", "peak_bytes": {{[0-9]+}}

@@ -329,6 +329,7 @@ def _at_lines(saved: int, *lines: str) -> Trial:
             how="",
             is_new_constraint=False,
             is_removal=False,
+            named=SimpleNamespace(type="f32"),
             replaced=SimpleNamespace(sharding="P('y')" if line == "14" else "P()"),
         )
         for line in lines

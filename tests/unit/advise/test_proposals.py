@@ -10,6 +10,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.axes import axis_orders
+from sdyopt.analysis.changes.proposals.boundary import state
 from sdyopt.analysis.changes.proposals.collectives import at_place
 from sdyopt.analysis.changes.proposals.constraints import lines
 from sdyopt.analysis.changes.proposals.roles import outliers
@@ -25,6 +26,7 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.mlir.value_names import name_of
 from sdyopt.tools.driver.job import interpreter_settings
 
 _LAYERS = """
@@ -321,3 +323,28 @@ def test_what_only_gets_dimensions_of_size_1_is_expanded(
     dims = ", ".join(["{}"] * len(type.split("x")))
     then = f'%1 = sdy.sharding_constraint %0 <@mesh, [{dims}]> : tensor<{type}xf32> loc("{name}")'
     assert _is_expanded(made_of_argument(made, type, then)) == is_expanded
+
+
+_STATE = """
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+func.func @main(
+    %w: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>} loc("state[0]['w']"),
+    %v: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>} loc("state[0]['v']"),
+    %m: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>} loc("state[1]['w']"),
+    %n: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"y"}, {"x"}]>} loc("state[1]['v']"))
+    -> (tensor<64x32xf32>, tensor<64x32xf32>) {
+  %0 = stablehlo.add %w, %m : tensor<64x32xf32>
+  %1 = stablehlo.add %v, %n : tensor<64x32xf32>
+  %2 = stablehlo.add %0, %1 : tensor<64x32xf32>
+  return %0, %2 : tensor<64x32xf32>, tensor<64x32xf32>
+}
+"""
+
+
+def test_what_belongs_to_a_parameter_of_a_tuple_has_another_number() -> None:
+    with interpreter_settings():
+        (change,) = state(search_of(_STATE).program)
+        edits = {
+            name_of(edit.named): edit.jax for edit in change.edits if isinstance(edit.named, BlockArgument)
+        }
+        assert edits == {"state[1]['w']": "P('x', 'y')"}

@@ -29,7 +29,7 @@ from sdyopt.shardy.record import FunctionResult, Subject
 _MIN_BYTES = 1 << 16
 
 
-@proposal("state", share=2)
+@proposal("state", share=2, is_sure=True)
 def state(program: ProposedOn) -> Iterator[Change]:
     """What belongs to a parameter, such as its moments, as the parameter: all that differ, as one change.
 
@@ -79,7 +79,7 @@ def _by_parameter(places: Sequence[Place]) -> Iterator[list[Place]]:
     Parameters of one shape are, if the optimizer calls one function for all. Theirs are the shortest names.
     What has no name belongs to none.
     """
-    parts = {id(place): path_parts(_name(place.subject)) for place in places}
+    parts = {id(place): _parts_in_state(place) for place in places}
     least = min(map(len, filter(None, parts.values())), default=0)
     of_parameter: dict[tuple[str, ...], list[Place]] = {
         names: [] for names in parts.values() if len(names) == least
@@ -92,6 +92,14 @@ def _by_parameter(places: Sequence[Place]) -> Iterator[list[Place]]:
         if names[-least:] in of_parameter:
             of_parameter[names[-least:]].append(place)
     yield from of_parameter.values()
+
+
+def _parts_in_state(place: Place) -> tuple[str, ...]:
+    """The keys of a name, without the number of what a step takes as one argument: `state[1]['w']`."""
+    parts = path_parts(_name(place.subject))
+    while len(parts) > 1 and parts[0].startswith("[") and parts[0].strip("[]").isdigit():
+        parts = parts[1:]
+    return parts
 
 
 def _name(subject: Subject) -> str:
