@@ -169,10 +169,11 @@ _SUBLANES = 8
 
 
 @cache
-def padded_to_tiles(size: int, shape: tuple[int, ...]) -> int:
+def padded_to_tiles(size: int, shape: tuple[int, ...], minor_dims: tuple[int, int] | None = None) -> int:
     """Bytes with the two minor dimensions padded to whole tiles, which a compiler chooses so that few are.
 
-    A dimension of 4 before the minor one takes tiles of 4, one of 3 as well.
+    A dimension of 4 before the minor one takes tiles of 4, one of 3 as well. `minor_dims` are the minor
+    dimension and the one before it, if they are known.
     """
     if len(shape) < 2 or not size:
         return size
@@ -180,7 +181,7 @@ def padded_to_tiles(size: int, shape: tuple[int, ...]) -> int:
     for lane, minor in enumerate(shape):
         lanes = Fraction(-(-minor // _LANES) * _LANES, minor)
         for sublane, major in enumerate(shape):
-            if sublane != lane:
+            if sublane != lane and minor_dims in (None, (lane, sublane)):
                 tile = min(_SUBLANES, 1 << (major - 1).bit_length())
                 padded = lanes * -(-major // tile) * tile / major
                 if padded == 1:

@@ -223,13 +223,13 @@ def memory_figures(
         module = program.module
         shapes, counts = LocalShapes(module, shapes.is_partitioned), ExecutionCounts(module)
     dead = DeadResults(module, counts)
-    live = LiveMemory(shapes, dead, memory_behaviors(compiler), square)
-    memory, highest = Memory(), Peak()
     functions = [
         entry_function
         for entry_function in entry_functions(functions_in(module))
         if not entry_function.is_declaration
     ]
+    live = LiveMemory(functions, shapes, dead, memory_behaviors(compiler), square)
+    memory, highest = Memory(), Peak()
     for function in functions:
         peak = live.function(function)
         if peak.bytes >= memory.peak:
@@ -410,7 +410,7 @@ class _Peaks(Mapping[str, int]):
         behaviors = memory_behaviors(compiler)
         if behaviors == memory_behaviors(""):
             return self._common
-        live = LiveMemory(self._shapes, self._dead, behaviors)
+        live = LiveMemory(self._functions, self._shapes, self._dead, behaviors)
         return max([live.function(function).bytes for function in self._functions], default=0)
 
     def __getitem__(self, compiler: str) -> int:

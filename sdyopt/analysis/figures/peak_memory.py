@@ -26,12 +26,13 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
-from sdyopt.mlir.ir.value import Value
+from sdyopt.mlir.ir.value import BlockArgument, Value
 
 _CALLS = (CallOp, CompositeOp)
 # The behaviours of compilers on which the memory depends.
@@ -66,6 +67,9 @@ _SPARE = 4
 _LARGEST = 10 << 20
 # Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
 _SMALLEST = _ON_CHIP >> 14
+# A convolution has features and batch as minor dimensions, however many lanes stay empty, if the batch fills
+# tiles; images of few colours have others.
+_FULL_BATCH, _FULL_FEATURES = 8, 32
 # The percentage of bytes between temporaries, the median of 27 compiled blocks of models.
 _GAPS = 3
 
@@ -99,6 +103,7 @@ class LiveMemory:
 
     def __init__(
         self,
+        functions: Sequence[FuncOp],
         shapes: LocalShapes,
         dead: DeadResults,
         behaviors: frozenset[CompilerBehavior],
@@ -110,10 +115,11 @@ class LiveMemory:
         self._behaviors = behaviors
         self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY in behaviors else 0
         self._pads = CompilerBehavior.PADS_TO_TILES in behaviors
+        self._convolved = _minor_dims_of_convolutions(functions, shapes) if self._pads else {}
         self._leaves_gaps = CompilerBehavior.GAPS_BETWEEN_BUFFERS in behaviors
         self._converts_before_loops = CompilerBehavior.CONVERTS_BEFORE_LOOPS in behaviors
         self._bytes: dict[Value, int] = {}
-        self._sizes: dict[tuple[Type, TensorSharding | None], int] = {}
+        self._sizes: dict[tuple[Type, TensorSharding | None, bool], int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
@@ -126,16 +132,18 @@ class LiveMemory:
         return number
 
     def _size(self, value: Value) -> int:
-        key = value.type, self._shapes.sharding(value)
+        # Arguments are laid out so that little is padded, and copied for a convolution.
+        is_argument = isinstance(value, BlockArgument)
+        key = value.type, self._shapes.sharding(value), is_argument
         size = self._sizes.get(key)
         if size is None:
-            shape = self._shapes.shape_of(*key)
+            shape = self._shapes.shape_of(value.type, key[1])
             size = bytes_of(value.type, shape)
             if size is None:
                 self.unknown_values.add(value)
                 return 0
             if self._pads and shape is not None:
-                size = padded_to_tiles(size, shape)
+                size = padded_to_tiles(size, shape, None if is_argument else self._convolved.get(shape))
             self._sizes[key] = size
         return size
 
@@ -290,6 +298,29 @@ def _live_bytes(buffers: Iterable[Buffer], count: int) -> Iterator[int]:
         changes[buffer.start] += buffer.bytes
         changes[buffer.end + 1] -= buffer.bytes
     return islice(accumulate(changes), count)
+
+
+def _minor_dims_of_convolutions(
+    functions: Sequence[FuncOp], shapes: LocalShapes
+) -> dict[tuple[int, ...], tuple[int, int]]:
+    """The minor dimension, and the one before it, of each shape that a convolution takes or gives.
+
+    These are features and batch if they fill tiles. The gradient of a kernel takes the batch for features, so
+    the first convolution of a shape decides.
+    """
+    minor_dims: dict[tuple[int, ...], tuple[int, int]] = {}
+    for op in (op for function in functions for op in function.walk()):
+        if isinstance(op, ConvolutionOp):
+            dims = op.dimension_numbers
+            assert dims is not None, "verified"
+            for value, batch, feature in (
+                (op.lhs, dims.input_batch_dimension, dims.input_feature_dimension),
+                (op.result, dims.output_batch_dimension, dims.output_feature_dimension),
+            ):
+                shape = shapes.shape_of(value.type, shapes.sharding(value))
+                if shape is not None and shape[batch] >= _FULL_BATCH and shape[feature] >= _FULL_FEATURES:
+                    minor_dims.setdefault(shape, (feature, batch))
+    return minor_dims
 
 
 class _OnChip:
