@@ -19,6 +19,7 @@ from sdyopt.analysis.report.check.check_json import check_json
 from sdyopt.analysis.report.check.check_text import (
     change_of,
     check_text,
+    is_together,
     together_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
@@ -113,9 +114,13 @@ def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, exp
     after = FIGURES._replace(wire_bytes=Fraction(sent), seconds=Fraction(3))
     parts = Change((), words=("other", "")), Change((), words=("first", ""))
     trial = trial_of(after)._replace(change=Change((), parts=parts), texts=("shard w", "shard x"))
-    place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), is_transposed=False)
+    place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), is_transposed=False, shared=0)
     check = cast(CheckResult, SimpleNamespace(together=trial, places=[place]))
     assert together_text(check) == expected
+    # A place with the set as its change has this text, and no line of its own follows.
+    whole, again = (SimpleNamespace(best=trial, shared=shared) for shared in (0, 1))
+    places = [cast(CostlyPlace, each) for each in (place, whole, again)]
+    assert [is_together(check, each) for each in places] == [False, True, False]
 
 
 def test_a_change_is_at_the_place_of_its_line_though_that_sends_as_much() -> None:

@@ -104,15 +104,17 @@ def check_text(check: CheckResult, width: int) -> str:
             part = f"all {sent}" if saved == sent else f"{saved} of {sent}"
             lines.append(f"{number}. {place.name}: the change of {place.shared} saves {part}, too")
             continue
+        # What goes together is said once, and with the numbers of what is above.
+        is_all = is_together(check, place)
         lines += [
-            f"{number}. {change_of(check, place)}",
+            f"{number}. {together_text(check) if is_all else change_of(check, place)}",
             f"{_INDENT}{_WHY}{sent_and_why(check, place, room)}",
         ]
     if (memory := check.memory_place) is not None:
         number += 1
         lines.append(f"{number}. {trial_text(memory.trial, is_compiled)}")
         lines.append(f"{_INDENT}{_WHY}{memory_title(memory)}: {MEMORY_REASON}")
-    if check.together is not None:
+    if check.together is not None and not any(is_together(check, place) for place in changed):
         lines.append(together_text(check))
     if others:
         others.sort(key=lambda place: -(compiled_bytes(check, place.parts) or 0))
@@ -441,6 +443,14 @@ def change_of(check: CheckResult, place: CostlyPlace) -> str:
     if place.is_written:
         return "no annotation changes what the program writes itself"
     return none_text(check)
+
+
+def is_together(check: CheckResult, place: CostlyPlace) -> bool:
+    """Whether the change of a place is all those that go together."""
+    best, together = place.best, check.together
+    if best is None or together is None or place.shared:
+        return False
+    return best.change.key == together.change.key
 
 
 def together_text(check: CheckResult) -> str:
