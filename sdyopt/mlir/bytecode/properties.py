@@ -31,17 +31,18 @@ from sdyopt.mlir.ir.types import I32
 
 # The optional attributes of operations that earlier releases do not have, the newest first.
 _LATER = {
-    "func.func": ("no_inline",),
-    "func.call": ("arg_attrs", "res_attrs", "no_inline"),
     "sdy.all_reduce": ("reduction_op",),
     "sdy.reduce_scatter": ("reduction_op",),
 }
 
 # Those that only releases before jaxlib 0.10.2 do not have, which are read, but not followed.
-_LATER_THAN_LLVM_21 = {f"arith.{name}": ("roundingmode",) for name in ("addf", "subf", "mulf")}
-
-# The optional attributes that releases of MLIR after LLVM 21 have, and classes here do not declare.
-_UNDECLARED = {"cf.cond_br": ("branch_weights",)}
+_LATER_THAN_LLVM_21 = {
+    **{f"arith.{name}": ("roundingmode",) for name in ("addf", "subf", "mulf")},
+    **{f"arith.{name}": ("nonNeg",) for name in ("extui", "index_castui", "uitofp")},
+    "func.func": ("no_inline",),
+    "func.call": ("arg_attrs", "res_attrs", "no_inline"),
+    "cf.cond_br": ("branch_weights",),
+}
 
 
 class Property(NamedTuple):
@@ -84,8 +85,7 @@ def _declared_layouts(op_class: type[Op]) -> Iterator[Layout]:
 
 
 def _later(op_class: type[Op]) -> tuple[str, ...]:
-    name = op_class.name
-    return _UNDECLARED.get(name, ()) + _LATER.get(name, ()) + _LATER_THAN_LLVM_21.get(name, ())
+    return _LATER.get(op_class.name, ()) + _LATER_THAN_LLVM_21.get(op_class.name, ())
 
 
 @cached_by_release()
@@ -109,7 +109,6 @@ def _layout(op_class: type[Op], fields: Sequence[Field]) -> Layout:
         for field in fields
         if isinstance(field, AttrField)
     ]
-    properties += [Property(name, is_optional=True) for name in _UNDECLARED.get(op_class.name, ())]
     properties.sort(key=_name)
     if ATTR_SIZED_OPERANDS in op_class.traits:
         count = sum(isinstance(field, OperandField) for field in fields)

@@ -16,11 +16,12 @@ from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.asm.resources import resource_section
 from sdyopt.mlir.bytecode.attribute_table import encodings_of
 from sdyopt.mlir.bytecode.jax_export import exported_program
+from sdyopt.mlir.bytecode.properties import layouts_of
 from sdyopt.mlir.bytecode.reader import read_bytecode
 from sdyopt.mlir.bytecode.stream import NEWEST_VERSION
 from sdyopt.mlir.bytecode.writer import BytecodeOptions, artifact, write_bytecode
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.registry import dialect_table
+from sdyopt.mlir.registry import all_dialects, dialect_table, find_dialect
 from sdyopt.tools.driver.job import interpreter_settings
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").rglob("*.mlir"))
@@ -73,6 +74,44 @@ def test_properties_are_those_of_the_release_that_is_followed(release: object) -
         assert print_op(read(data)) == print_op(parse(text))
     with following(NEWEST.name):
         assert print_op(read(data)) == print_op(parse(text))
+
+
+@pytest.mark.parametrize("release", RELEASES, ids=lambda release: release.name)
+@pytest.mark.parametrize(
+    ("text", "properties"),
+    [
+        ("func.func @f() { return }", "08 17 05 05 01 01 0d 01 05 01 01 07 01"),
+        (
+            """func.func @f(%c: i1, %a: i32) {
+              cf.cond_br %c, ^a(%a : i32), ^b
+            ^a(%x: i32):
+              return
+            ^b:
+              return
+            }""",
+            "08 23 07 05 01 01 0d 01 05 01 01 07 01 0b 01 0d 03 03 01",
+        ),
+        (
+            "func.func @f(%a: i32) { %0 = arith.uitofp %a : i32 to f32 return }",
+            "08 1b 07 05 01 01 0d 01 05 01 01 07 01 03 01",
+        ),
+    ],
+    ids=["func", "cf", "arith"],
+)
+def test_properties_are_those_that_jaxlib_writes(release: object, text: str, properties: str) -> None:
+    with following(release.name):  # type: ignore[attr-defined]
+        data = encoded(text)
+        assert data.endswith(bytes.fromhex(properties))
+        assert print_op(read(data)) == print_op(parse(text))
+
+
+def test_an_operation_has_each_property_once() -> None:
+    for dialect in map(find_dialect, all_dialects()):
+        assert dialect is not None
+        for op_class in dialect.ops.values():
+            for layout in layouts_of(op_class):
+                names = [entry.name for entry in layout]
+                assert len(names) == len(set(names)), op_class.name
 
 
 def test_the_order_of_uses_is_kept() -> None:

@@ -26,7 +26,7 @@ from sdyopt.mlir.dialects.arith.folding import (
     signed,
     unsigned,
 )
-from sdyopt.mlir.ir.constraints import TypeConstraint
+from sdyopt.mlir.ir.constraints import UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -59,6 +59,10 @@ def _check_dimensions(signature: OpSignature) -> None:
 
 
 CAST_TRAITS = (Trait("same-tensor-dimensions", _check_dimensions), SAME_SHAPE, ELEMENTWISE, PURE)
+
+
+# Of the conversions of unsigned integers; with `nneg`, a negative number gives poison.
+_NON_NEGATIVE_ASSEMBLY = assembly("$in_ custom<UnitKeyword>($nneg) attr-dict `:` type($in_) `to` type($out)")
 
 
 class CastOp(Op):
@@ -132,6 +136,9 @@ class ExtSIOp(IntegerExtension):
 class ExtUIOp(IntegerExtension):
     """Extends an unsigned integer."""
 
+    nneg = optional_attr(UNIT_ATTR, name="nonNeg")
+
+    assembly = _NON_NEGATIVE_ASSEMBLY
     read = staticmethod(unsigned)
 
 
@@ -196,9 +203,20 @@ def _declare(name: str, summary: str, source: TypeConstraint[Type], target: Type
 
 
 _declare("sitofp", "Converts a signed integer to floating point.", FIXED_WIDTH_INTEGER_LIKE, FLOAT_LIKE)
-_declare("uitofp", "Converts an unsigned integer to floating point.", FIXED_WIDTH_INTEGER_LIKE, FLOAT_LIKE)
 _declare("fptosi", "Rounds towards zero to a signed integer.", FLOAT_LIKE, FIXED_WIDTH_INTEGER_LIKE)
 _declare("fptoui", "Rounds towards zero to an unsigned integer.", FLOAT_LIKE, FIXED_WIDTH_INTEGER_LIKE)
+
+
+@arith.op("uitofp", *CAST_TRAITS)
+class UIToFPOp(CastOp):
+    """Converts an unsigned integer to floating point."""
+
+    in_ = operand(FIXED_WIDTH_INTEGER_LIKE)
+    nneg = optional_attr(UNIT_ATTR, name="nonNeg")
+    out = result(FLOAT_LIKE)
+
+    is_compatible = staticmethod(_always)
+    assembly = _NON_NEGATIVE_ASSEMBLY
 
 
 class IndexCast(IntegerCast):
@@ -221,6 +239,9 @@ class IndexCastOp(IndexCast):
 class IndexCastUIOp(IndexCast):
     """Converts an unsigned integer to an index, or an index to an integer."""
 
+    nneg = optional_attr(UNIT_ATTR, name="nonNeg")
+
+    assembly = _NON_NEGATIVE_ASSEMBLY
     read = staticmethod(unsigned)
 
 

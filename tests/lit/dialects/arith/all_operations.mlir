@@ -19,10 +19,10 @@ func.func @f(%i: i32, %j: i64, %x: f32, %h: f16, %b: i1, %t: tensor<4xi32>, %tb:
   %10 = arith.truncf %x to_nearest_even : f32 to f16
   %b10 = arith.truncf %x : f32 to f16
   %11 = arith.sitofp %i : i32 to f32
-  %12 = arith.uitofp %i : i32 to f32
+  %12 = arith.uitofp %i nneg : i32 to f32
   %13 = arith.fptosi %x : f32 to i32
   %14 = arith.bitcast %x : f32 to i32
-  %15 = arith.index_castui %idx : index to i32
+  %15 = arith.index_castui %idx nneg : index to i32
   %16 = arith.select %b, %i, %i : i32
   %17 = arith.select %tb, %t, %t : tensor<4xi1>, tensor<4xi32>
   %18 = arith.select %b, %t, %t : tensor<4xi32>
@@ -51,10 +51,10 @@ func.func @f(%i: i32, %j: i64, %x: f32, %h: f16, %b: i1, %t: tensor<4xi32>, %tb:
 // CHECK-NEXT: %13 = arith.truncf %arg2 to_nearest_even : f32 to f16
 // CHECK-NEXT: %14 = arith.truncf %arg2 : f32 to f16
 // CHECK-NEXT: %15 = arith.sitofp %arg0 : i32 to f32
-// CHECK-NEXT: %16 = arith.uitofp %arg0 : i32 to f32
+// CHECK-NEXT: %16 = arith.uitofp %arg0 nneg : i32 to f32
 // CHECK-NEXT: %17 = arith.fptosi %arg2 : f32 to i32
 // CHECK-NEXT: %18 = arith.bitcast %arg2 : f32 to i32
-// CHECK-NEXT: %19 = arith.index_castui %arg8 : index to i32
+// CHECK-NEXT: %19 = arith.index_castui %arg8 nneg : index to i32
 // CHECK-NEXT: %20 = arith.select %arg4, %arg0, %arg0 : i32
 // CHECK-NEXT: %21 = arith.select %arg6, %arg5, %arg5 : tensor<4xi1>, tensor<4xi32>
 // CHECK-NEXT: %22 = arith.select %arg4, %arg5, %arg5 : tensor<4xi32>
