@@ -37,7 +37,7 @@ _LATER = {
 
 # Those that only releases before jaxlib 0.10.2 do not have, which are read, but not followed.
 _LATER_THAN_LLVM_21 = {
-    **{f"arith.{name}": ("roundingmode",) for name in ("addf", "subf", "mulf")},
+    **dict.fromkeys(("arith.addf", "arith.subf", "arith.mulf", "math.fma"), ("roundingmode",)),
     **{f"arith.{name}": ("nonNeg",) for name in ("extui", "index_castui", "uitofp")},
     "func.func": ("no_inline",),
     "func.call": ("arg_attrs", "res_attrs", "no_inline"),

@@ -12,11 +12,12 @@ from sdyopt.mlir.dialects.arith.dialect import (
     FLOAT_LIKE,
     INTEGER_LIKE,
     NO_FAST_MATH,
+    ROUNDING_MODE,
 )
 from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, fold_floats
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.op_fields import attr, operand, result
+from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, SAME_TYPE
@@ -133,10 +134,14 @@ class FmaOp(Op):
     a = operand(FLOAT_LIKE)
     b = operand(FLOAT_LIKE)
     c = operand(FLOAT_LIKE)
+    rounding_mode = optional_attr(ROUNDING_MODE, name="roundingmode")
     fastmath = attr(FAST_MATH, default=NO_FAST_MATH)
     out = result(FLOAT_LIKE)
 
-    assembly = assembly("$a `,` $b `,` $c (`fastmath` `` $fastmath^)? attr-dict `:` type($out, $a, $b, $c)")
+    assembly = assembly(
+        "$a `,` $b `,` $c custom<RoundingMode>($rounding_mode) (`fastmath` `` $fastmath^)? attr-dict `:` "
+        "type($out, $a, $b, $c)"
+    )
 
 
 @math.op("clampf", PURE, SAME_TYPE, ELEMENTWISE)

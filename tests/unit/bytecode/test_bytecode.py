@@ -95,8 +95,12 @@ def test_properties_are_those_of_the_release_that_is_followed(release: object) -
             "func.func @f(%a: i32) { %0 = arith.uitofp %a : i32 to f32 return }",
             "08 1b 07 05 01 01 0d 01 05 01 01 07 01 03 01",
         ),
+        (
+            "func.func @f(%a: f32) { %0 = math.fma %a, %a, %a : f32 return }",
+            "0d 01 05 01 01 07 01 05 23 01",
+        ),
     ],
-    ids=["func", "cf", "arith"],
+    ids=["func", "cf", "arith", "math"],
 )
 def test_properties_are_those_that_jaxlib_writes(release: object, text: str, properties: str) -> None:
     with following(release.name):  # type: ignore[attr-defined]
