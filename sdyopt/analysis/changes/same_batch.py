@@ -1,8 +1,9 @@
-"""What devices in a shard_map have the same of, although each is to have its own.
+"""What devices in a shard_map have the same of, although each is to have its own, or do in too many steps.
 
 A weight is gathered along an axis of a shard_map for a batch that is sharded along this axis, too: else all
-devices along it compute the same. And what devices exchange along an axis is different on each of them. A
-change would change the shapes in the body, so that none is tried.
+devices along it compute the same. What devices exchange along an axis is different on each of them. And a
+loop sums the gradient over devices in each step if it gathers a weight in each. A change would change the
+shapes in the body, so that none is tried.
 """
 
 from __future__ import annotations
@@ -28,7 +29,15 @@ from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllToAllOp, CollectivePermuteOp
+from sdyopt.mlir.dialects.stablehlo.collectives import (
+    AllGatherOp,
+    AllToAllOp,
+    CollectivePermuteOp,
+    ReduceScatterOp,
+)
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, Value
@@ -76,12 +85,62 @@ class SameExchange(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """What is wrong, and what would be right."""
+        """What is wrong."""
+        return (
+            f'the devices along "{self.axis}" exchange what all of them have: in_specs={self.now} gather '
+            f"what is {self.wanted}"
+        )
+
+    @property
+    def help(self) -> str:
+        """What would be right."""
         at = f" at {self.line}" if self.line else ""
         return (
-            f'the devices along "{self.axis}" exchange what all of them have: in_specs={self.now} of the '
-            f"shard_map{at} gather what is {self.wanted}"
+            f"write {self.wanted} in in_specs of the shard_map{at}, and in out_specs of what has its shape; "
+            "not tried: the shapes in the body change"
         )
+
+
+class ScatteredInSteps(NamedTuple):
+    """A sum of a gradient over devices in each step of a loop, which adds it to those of other steps.
+
+    JAX transposes an all_gather in the loop to that.
+    """
+
+    scatter: Op
+    line: str
+
+    @property
+    def reason(self) -> str:
+        """What is wrong."""
+        return "each step of the loop sends its part of one gradient"
+
+    @property
+    def help(self) -> str:
+        """What would be right."""
+        at = f" at {self.line}" if self.line else ""
+        return (
+            f"write the all_gather before the loop{at}: its gradient is summed once, not in each step; "
+            "not tried: the shapes in the body change"
+        )
+
+
+def scattered_in_steps(module: Op) -> Iterator[ScatteredInSteps]:
+    """The sums over devices that loops only add up."""
+    for op in module.walk():
+        if not isinstance(op, ReduceScatterOp) or not isinstance(loop := op.parent_op, WhileOp):
+            continue
+        value = op.results[0]
+        while value.has_one_use and isinstance(user := next(iter(value.users)), ConvertOp):
+            value = user.results[0]
+        added = next(iter(value.users), None)
+        if value.has_one_use and isinstance(added, AddOp) and added.results[0].has_one_use:
+            (use,) = added.results[0].uses
+            other = next((operand for operand in added.operands if operand is not value), None)
+            is_carried = isinstance(other, BlockArgument) and other.has_one_use and use.index == other.index
+            if is_carried and use.owner is loop.body.blocks[0].last:
+                at = source_location(loop.location)
+                yield ScatteredInSteps(op, at.file_text if at.line else "")
 
 
 def same_exchanges(module: Op, shapes: LocalShapes) -> Iterator[SameExchange]:

@@ -35,7 +35,7 @@ from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.report.check.checker import CheckResult, check_of
+from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace, check_of
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle
 from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun, Site
@@ -195,13 +195,25 @@ class ExplainedChanges:
         """Adds what to write so that a line sends less, as a check has it, and then why it sends that."""
         if (trial := self._of_check(line) or self._search.at_line(line)) is not None:
             self._add_trial(node, trial, "", line)
-        node.add(f"why: {why}")
-        if trial is None and self._search.can_try:
+        place = self._place_of_check(line)
+        if trial is None and place is not None and place.untried:
+            node.add(f"help: {place.untried}")
+        blocker = f"{place.blocker}; " if trial is None and place is not None and place.blocker else ""
+        node.add(f"why: {blocker}{why}")
+        if trial is None and self._search.can_try and (place is None or not place.untried):
             node.add(self._no_help)
 
     def _of_check(self, line: str) -> Trial | None:
-        places = [] if self._check is None else self._check.places
-        return next((place.best for place in places if place.key == line), None)
+        place = self._place_of_check(line)
+        return None if place is None or place.key != line else place.best
+
+    def _place_of_check(self, line: str) -> CostlyPlace | None:
+        """The place of a check that has collectives of a line, maybe with those of other lines."""
+        for place in [] if self._check is None else self._check.places:
+            items = (item for part in place.parts for item in part.collectives)
+            if place.key == line or any(place_of_collective(item)[0] == line for item in items):
+                return place
+        return None
 
     @cached_property
     def _check(self) -> CheckResult | None:

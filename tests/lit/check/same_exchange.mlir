@@ -4,14 +4,13 @@
 // in_specs of a shard_map gather along "expert" what a loop computes with and exchanges then: all devices along it have
 // that. What comes back is different on each of them, and so is what is scaled by the index of the device.
 //
-// CHECK:      2. model.py:5 {{.*}} all_to_all along expert
-// CHECK-NEXT: why: the devices along "expert" exchange what all of them have: in_specs=P('data') of the
-// CHECK-NEXT: shard_map at model.py:8 gather what is P(('data', 'expert')) (6.00 MiB)
+// CHECK:      1. write P(('data', 'expert')) in in_specs of the shard_map at model.py:8, and in out_specs
+// CHECK:      why: the devices along "expert" exchange what all of them have: in_specs=P('data') gather what is
+// CHECK-NEXT: P(('data', 'expert')) (6.00 MiB); model.py:5 and 2 lines like it
 // CHECK-NOT:  exchange what
 //
 // LINT:       model.py:5:2: warning: the devices along "expert" exchange what all of them have: in_specs=P('data')
-// LINT-SAME:  6.00 MiB sent in such exchanges
-// LINT:       help: write P(('data', 'expert')) in in_specs, and in out_specs where the result has its shape: not tried
+// LINT:       help: write P(('data', 'expert')) in in_specs of the shard_map at model.py:8
 // LINT-NOT:   exchange what
 
 #same = loc("jit(step)/all_to_all"("step"("model.py":5:1)))

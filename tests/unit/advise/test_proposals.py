@@ -14,6 +14,7 @@ from sdyopt.analysis.changes.proposals.boundary import state
 from sdyopt.analysis.changes.proposals.collectives import at_place
 from sdyopt.analysis.changes.proposals.constraints import lines
 from sdyopt.analysis.changes.proposals.roles import outliers
+from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline
 from sdyopt.analysis.figures.user_lines import _is_expanded
@@ -348,3 +349,32 @@ def test_what_belongs_to_a_parameter_of_a_tuple_has_another_number() -> None:
             name_of(edit.named): edit.jax for edit in change.edits if isinstance(edit.named, BlockArgument)
         }
         assert edits == {"state[1]['w']": "P('x', 'y')"}
+
+
+_STEPS = """
+func.func @main(%g: tensor<8xbf16>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %none = stablehlo.constant dense<0.0> : tensor<4xf32>
+  %0:2 = stablehlo.while(%i = %zero, %sum = %none) : tensor<i32>, tensor<4xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = "stablehlo.reduce_scatter"(%g) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>,
+        scatter_dimension = 0 : i64, channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>}> ({
+    ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+      %4 = stablehlo.add %a, %b : tensor<bf16>
+      stablehlo.return %4 : tensor<bf16>
+    }) : (tensor<8xbf16>) -> tensor<4xbf16>
+    %2 = stablehlo.convert %1 : (tensor<4xbf16>) -> tensor<4xf32>
+    %3 = stablehlo.add ADDED, %2 : tensor<4xf32>
+    stablehlo.return %i, %3 : tensor<i32>, tensor<4xf32>
+  }
+  return %0#1 : tensor<4xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(("added", "count"), [("%sum", 1), ("%none", 0)])
+def test_a_sum_over_devices_that_a_loop_adds_up_is_found(added: str, count: int) -> None:
+    assert len(list(scattered_in_steps(parsed(_STEPS.replace("ADDED", added))))) == count

@@ -8,10 +8,10 @@ Each device along `"model"` has a copy of the cache, although the heads are comp
 `P('data', None, 'model')`, a device stores a quarter of it, and nothing is gathered.
 
 The rule reports the places of `--check` that a change helps, with the same words and figures, and that no
-other rule has found something for: changes that make the program faster, and neither its memory nor its FLOPs
-more than a tenth larger. It also reports what devices in a shard_map exchange although all of them have it,
-because in_specs gather it. The search ends earlier than that of `--advise`; the summary says how many changes
-were not tried. A program without findings may still have a better sharding.
+other rule has found something for: changes that make the program faster, and neither its memory nor its
+FLOPs more than a tenth larger. It also reports what helps in a shard_map and cannot be tried, such as other
+in_specs. The search ends earlier than that of `--advise`; the summary says how many changes were not tried.
+A program without findings may still have a better sharding.
 """
 
 from __future__ import annotations
@@ -19,12 +19,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from sdyopt.analysis.changes.effect import Measure, bytes_of_runs
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import inputs_first
-from sdyopt.analysis.changes.same_batch import SameExchange, same_exchanges
 from sdyopt.analysis.changes.trials import Trial
-from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     SAVED,
@@ -37,6 +34,7 @@ from sdyopt.analysis.lint.rule import (
     rule,
 )
 from sdyopt.analysis.report.check.check_text import sent_and_why
+from sdyopt.analysis.report.check.checker import first_untried
 from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
@@ -62,39 +60,22 @@ class CheaperSharding(Rule):
             return
         check = programs.check
         op_of = {collective.number: op for op, collective in program.collectives.items()}
+        untried = first_untried(check.places)
         for place in check.places:
-            if place.best is not None and not place.shared:
+            largest, line = place.largest, place.largest.location
+            at = line if line.line and line.name_stack else None
+            message = sent_and_why(check, place, _WIDTH)
+            if place in untried:
+                yield Finding(op_of[largest.number], message, help=place.untried, place=at, is_kept=True)
+            elif place.best is not None and not place.shared:
                 ops = tuple(op_of[item.number] for part in place.parts for item in part.collectives)
                 cost = place.best.before.wire_bytes - place.best.after.wire_bytes
-                largest, line = place.largest, place.largest.location
-                at = line if line.line and line.name_stack else None
-                message = sent_and_why(check, place, _WIDTH)
                 yield Finding(op_of[largest.number], message, cost=cost, collectives=ops, place=at)
         if (memory := check.memory_place) is not None:
             message = f"{memory_title(memory)}: {MEMORY_REASON}"
             yield _finding(memory.trial, message)
         if check.elsewhere is not None:
             yield _finding(check.elsewhere, "the program is faster")
-        yield from _same_exchanges(program, self.limit("min_bytes"))
-
-
-def _same_exchanges(program: LintedProgram, least: Fraction) -> Iterator[Finding]:
-    """What devices in a shard_map exchange although all of them have it, for each reason once."""
-    first: dict[str, SameExchange] = {}
-    sent: dict[str, Fraction] = {}
-    for exchange in same_exchanges(program.module, program.shapes):
-        if (collective := program.collectives.get(exchange.exchange)) is not None:
-            first.setdefault(exchange.reason, exchange)
-            sent[exchange.reason] = sent.get(exchange.reason, Fraction(0)) + bytes_of_runs(collective)
-    for reason, exchange in first.items():
-        if sent[reason] >= least:
-            yield Finding(
-                exchange.exchange,
-                f"{reason}: {bytes_text(sent[reason])} sent in such exchanges",
-                help=f"write {exchange.wanted} in in_specs, and in out_specs where the result has its shape: "
-                "not tried, because the shapes in the body change",
-                is_kept=True,
-            )
 
 
 def _finding(trial: Trial, message: str) -> Finding:

@@ -85,6 +85,8 @@ def _place(check: CheckResult, place: CostlyPlace) -> dict[str, object]:
         "is_written": place.is_written,
         "change": None if place.best is None or place.shared else _change(place.best),
         "same_change_as_place": place.shared or None,
+        # What to write if that cannot be tried.
+        "untried": place.untried or None,
     }
 
 

@@ -33,6 +33,7 @@ from sdyopt.analysis.report.check.checker import (
     CheckResult,
     CostlyPlace,
     PlaceCollectives,
+    first_untried,
     kind_of,
     part_of,
 )
@@ -157,7 +158,8 @@ def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
 
 def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
     """The places for which there is something to write, and the others."""
-    changed = [place for place in check.places if place.best is not None or place.is_transposed]
+    untried = first_untried(check.places)
+    changed = [place for place in check.places if place.best is not None or place in untried]
     return changed, [place for place in check.places if place not in changed]
 
 
@@ -435,11 +437,10 @@ def change_of(check: CheckResult, place: CostlyPlace) -> str:
     """The change that was tried with the best effect, or that none helps."""
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} here, too"
-    if place.is_transposed and place.best is None:
-        axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
-        return f"write jax.lax.pcast(…, {axes}, to='varying') before the loop: it sums once, not in each step"
     if place.best is not None:
         return trial_text(place.best, check.report.compiled is not None)
+    if place.untried:
+        return place.untried
     if place.is_written:
         return "no annotation changes what the program writes itself"
     return none_text(check)

@@ -6,17 +6,17 @@ check = checker.check(report)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges
+from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import CHECK, Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
-from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, is_of_program
+from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN, is_of_program
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -66,7 +66,7 @@ class CostlyPlace:
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
     has the same one, and `shared_bytes` what that saves here. `further` is the number of other lines that are
-    the same, and that are counted here.
+    the same, and that are counted here. `untried` is what to write if that cannot be tried.
     """
 
     parts: Sequence[PlaceCollectives]
@@ -77,6 +77,7 @@ class CostlyPlace:
     shared: int = 0
     shared_bytes: Fraction = Fraction(0)
     further: int = 0
+    untried: str = ""
 
     @property
     def key(self) -> str:
@@ -251,21 +252,34 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
     """Says where devices have the same of a batch, or of what they exchange; these places come first."""
     outcome = search.trials.outcome
     assert outcome is not None
+    for place in places:
+        if place.is_transposed:
+            axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
+            pcast = f"jax.lax.pcast(…, {axes}, to='varying')"
+            place.untried = f"write {pcast} before the loop: it sums once, not in each step"
     number_of = dict(zip(counted_collectives(outcome.module), report.collectives, strict=False))
     reasons = {
         number_of[batch.gather].number: batch.reason
         for batch in same_batches(outcome.module, search.program.origins)
         if batch.gather in number_of
     }
+    helps: dict[int, str] = {}
     gathers: dict[str, dict[Op, None]] = {}
     exchanges = list(same_exchanges(outcome.module, search.program.shapes))
     for exchange in exchanges:
         gathers.setdefault(exchange.reason, {}).update(dict.fromkeys(exchange.gathers))
     for exchange in exchanges:
-        if exchange.exchange in number_of:
-            collectives = [number_of[op] for op in gathers[exchange.reason] if op in number_of]
-            size = sum((wire_bytes_of_runs(item) or Fraction(0) for item in collectives), Fraction(0))
-            reasons[number_of[exchange.exchange].number] = f"{exchange.reason} ({bytes_text(size)})"
+        collectives = [number_of[op] for op in gathers[exchange.reason] if op in number_of]
+        size = sum((wire_bytes_of_runs(item) or Fraction(0) for item in collectives), Fraction(0))
+        for op in (exchange.exchange, *exchange.gathers):
+            if op in number_of:
+                reasons[number_of[op].number] = f"{exchange.reason} ({bytes_text(size)})"
+                helps[number_of[op].number] = exchange.help
+    for scattered in scattered_in_steps(outcome.module):
+        scatter = number_of.get(scattered.scatter)
+        # A sum that the program calls may be meant so.
+        if scatter is not None and scatter.cause != WRITTEN:
+            reasons[scatter.number], helps[scatter.number] = scattered.reason, scattered.help
     said = {""}
     for place in places:
         numbers = [collective.number for part in place.parts for collective in part.collectives]
@@ -273,7 +287,17 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
         if reason not in said:
             place.blocker = reason
             said.add(reason)
-    places.sort(key=lambda place: not place.blocker)
+        place.untried = next((helps[number] for number in numbers if number in helps), place.untried)
+    places.sort(key=lambda place: (not place.untried, not place.blocker))
+
+
+def first_untried(places: Iterable[CostlyPlace]) -> list[CostlyPlace]:
+    """The first of the places without a change for each of what cannot be tried."""
+    first: dict[str, CostlyPlace] = {}
+    for place in places:
+        if place.best is None and place.untried:
+            first.setdefault(place.untried, place)
+    return list(first.values())
 
 
 def _place_of(trial: Trial, places: Sequence[CostlyPlace], search: Search) -> CostlyPlace | None:
@@ -363,7 +387,7 @@ def _shown(changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: 
 
 def _is_left(place: CostlyPlace) -> bool:
     """Whether all that is known of a place is that the program calls its collectives itself."""
-    return place.is_written and not place.is_transposed and not place.blocker
+    return place.is_written and not place.untried and not place.blocker
 
 
 def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace | None:
