@@ -18,18 +18,22 @@ _AXIS_NAME = constant_pattern(r'"([^"]*)"')
 _AXIS_SIZE = constant_pattern(r'"([^"]*)"=(\d+)')
 
 
+# Loops in loops may have more runs than a float has room for; no program ends that has so many.
+MAX_RUNS = 10**60
+
+
 @dataclass(frozen=True, slots=True)
 class RunTimes:
-    """The number of runs of an operation: from `low` to `high`, which differ in branches."""
+    """The number of runs of an operation, up to MAX_RUNS: from `low` to `high`, which differ in branches."""
 
     low: int
     high: int
 
     def __mul__(self, other: RunTimes) -> RunTimes:
-        return RunTimes(self.low * other.low, self.high * other.high)
+        return RunTimes(min(self.low * other.low, MAX_RUNS), min(self.high * other.high, MAX_RUNS))
 
     def __add__(self, other: RunTimes) -> RunTimes:
-        return RunTimes(self.low + other.low, self.high + other.high)
+        return RunTimes(min(self.low + other.low, MAX_RUNS), min(self.high + other.high, MAX_RUNS))
 
 
 ONCE = RunTimes(1, 1)

@@ -1,9 +1,11 @@
 """How often operations are executed: in loops with constant bounds, in functions, in branches, or unknown."""
 
+import math
+
 import pytest
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count
-from sdyopt.analysis.figures.figures import ONCE, RunTimes
+from sdyopt.analysis.figures.figures import MAX_RUNS, ONCE, RunTimes
 from sdyopt.mlir.dialects.stablehlo.elementwise import NegOp
 from tests.unit.report.programs import module
 
@@ -195,3 +197,32 @@ def test_a_manual_computation_passes_a_constant_bound_on() -> None:
     }}
     """
     assert times(text) == [RunTimes(7, 7)]
+
+
+def test_runs_of_many_nested_loops_have_a_float() -> None:
+    depth = 40
+    starts = [
+        f"""%{n}:2 = stablehlo.while(%i{n} = %zero, %a{n} = %a{n - 1}) : tensor<i32>, tensor<f32> cond {{
+          %c{n} = stablehlo.compare LT, %i{n}, %most : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %c{n} : tensor<i1>
+        }} do {{
+          %j{n} = stablehlo.add %i{n}, %one : tensor<i32>"""
+        for n in range(1, depth + 1)
+    ]
+    ends = [
+        f"stablehlo.return %j{n}, {f'%{n + 1}#1' if n < depth else '%r'} : tensor<i32>, tensor<f32>\n}}"
+        for n in range(depth, 0, -1)
+    ]
+    text = f"""
+    func.func @main(%a0: tensor<f32>) -> tensor<f32> {{
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %one = stablehlo.constant dense<1> : tensor<i32>
+      %most = stablehlo.constant dense<2147483647> : tensor<i32>
+      {" ".join(starts)}
+      %r = stablehlo.negate %a{depth} : tensor<f32>
+      {" ".join(ends)}
+      return %1#1 : tensor<f32>
+    }}
+    """
+    assert times(text) == [RunTimes(MAX_RUNS, MAX_RUNS)]
+    assert float(MAX_RUNS) * 1e200 < math.inf
