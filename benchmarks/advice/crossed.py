@@ -54,8 +54,14 @@ def _contradictions(
 ) -> Iterator[str]:
     trial = place.best
     if trial is None:
-        if explained is not None and _first_help(explained):
-            yield f"explain has {_first_help(explained)}"
+        untried = " ".join(place.untried.split())
+        if untried and untried not in helps:
+            yield f"lint has not {untried}"
+        explains = explained is None or (
+            f"help: {untried}" in explained if untried else not _first_help(explained)
+        )
+        if not explains:
+            yield f"explain has {_first_help(explained or '') or 'no help'}"
         return
     text, figures = _text(trial), trial.effect.figures_text
     if not place.shared and not any(_says(help, trial) for help in helps):
