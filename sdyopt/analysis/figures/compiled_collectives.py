@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import FloatType, RankedTensor, element_of
 from sdyopt.mlir.ir.value import OpResult, Value
 
 _BF16 = "sent as bf16, because only products of default precision or conversions use it"
-_RING = "a ring of permutes beside the product"
+RING = "a ring of permutes beside the product"
 # The least and largest number of devices that are a ring for a product. A scatter is along at least half of
 # the least.
 _LEAST_RING = 8
@@ -219,7 +219,7 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
     return replace(
         collective,
         wire_bytes=collective.wire_bytes * Fraction(size + 1, size - 1),
-        compiled=_RING,
+        compiled=RING,
     )
 
 
@@ -256,7 +256,7 @@ def _all_reduced(collective: Collective, reason: str) -> Collective:
 
 def _is_scattered(collective: Collective) -> bool:
     """Whether nothing has taken the place of a reduce-scatter yet."""
-    return collective.kind == "reduce_scatter" and _RING not in collective.compiled
+    return collective.kind == "reduce_scatter" and RING not in collective.compiled
 
 
 def _scattered_dims(scatter: ReduceScatterOp) -> int:

@@ -20,7 +20,7 @@ from sdyopt.analysis.figures.figures import Kernels, KernelSize, ProductKernel
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.fusion import FEW_UPDATES
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
-from sdyopt.analysis.figures.narrow_floats import is_for_products
+from sdyopt.analysis.figures.narrow_floats import MOVES_NARROWED, is_for_products, narrowed_by
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
@@ -57,7 +57,7 @@ _SMALL = 8
 _MAX_STEPS = 64
 # The bits of elements that products write more slowly than others.
 _NARROW = 16
-# The operations of a long chain.
+# The operations of a long chain, which is several kernels.
 _LONG = 24
 # Vectors of so many values pass through as fast as those of one.
 _STREAMS = 3
@@ -98,6 +98,7 @@ class _Kernels:
         self._free: set[Op] = set()
         self._one_hots: set[Op] | None = set() if CompilerBehavior.ONE_HOT_SCATTERS.holds(compiler) else None
         self._moved: set[Op] = set()
+        self._narrowed: set[Value] = set()
         self._depths: dict[Op, int] = {}
         self._sizes: dict[Value, int] = {}
 
@@ -116,6 +117,8 @@ class _Kernels:
                 self._add_slice(op)
             elif self._pads and _is_of_blocks(kind):
                 self._add_blocks(op)
+            elif self._pads and kind in MOVES_NARROWED:
+                self._add_narrowing(op)
             depth, befores = 0, []
             for use in op.operand_uses:
                 before = use.value.defining_op
@@ -224,6 +227,17 @@ class _Kernels:
             self._summed.add(KernelSize(2 * size, self._elements(op.results[0]), False), times.high)
             self._summed.unsized += times.high
 
+    def _add_narrowing(self, op: Op) -> None:
+        """Adds the kernels that narrow what an operation moves, unless a kernel before computes it."""
+        times = self._counts.times(op)
+        for value in narrowed_by(op) if times is not None else ():
+            before = value.defining_op
+            is_computed = before in self._kernels and not _is_view(type(before))
+            if times is not None and not is_computed and value not in self._narrowed:
+                self._narrowed.add(value)
+                size = KernelSize(self._bytes(value) * 3 // 2, self._elements(value), False)
+                self._summed.add(size, times.high)
+
     def _add_blocks(self, op: Op) -> None:
         """Adds the kernels of a factorization, or of a triangular solution, which is of blocks of rows."""
         times, shape = self._counts.times(op), self._shapes.shape(op.operand_at(0))
@@ -244,7 +258,6 @@ class _Kernels:
     def _add(self, kernel: _Kernel) -> None:
         ops = kernel.ops
         first = next(iter(ops))
-        # Very long chains are several kernels.
         length = sum(not _is_view(type(op)) or op in self._moved for op in ops)
         if not length and first not in self._free:
             return
@@ -268,6 +281,13 @@ class _Kernels:
             # A scan: in rows of as many elements, over their sums, and with these added.
             kernels.add(kind, _PASSES * times.high)
             kernels.unsized += times.high * (_STEPS * levels - _PASSES)
+            return
+        last = len(self._shapes.shape(values[0]) or ()) - 1
+        if self._pads and isinstance(first, SortOp) and first.dimension in (-1, last):
+            # Along columns: what is sorted, and the results, are transposed.
+            for value, value_size, count in zip(values, sizes, elements, strict=True):
+                if value.defining_op not in self._free:
+                    kernels.add(KernelSize(2 * value_size, count, False), times.high)
             return
         kernels.add(kind, times.high)
         kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)

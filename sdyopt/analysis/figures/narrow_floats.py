@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.analysis.figures.execution_counts import is_passed_on
 from sdyopt.analysis.figures.loop_invariants import BODIES, RELAYOUTS, owner_of
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, SelectOp
@@ -42,6 +43,8 @@ _MOVES_ALL = (
     *(*RELAYOUTS, AbsOp, BroadcastInDimOp, ClampOp, ConcatenateOp, MaxOp, MinOp, PadOp, ReverseOp),
     *(SliceOp, stablehlo.AllGatherOp, stablehlo.AllToAllOp, stablehlo.CollectivePermuteOp),
 )
+# What compilers narrow before it.
+MOVES_NARROWED = frozenset((AllGatherOp, stablehlo.AllGatherOp, WhileOp))
 _MOVES_FIRST = (CollectiveOp, DynamicGatherOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp)
 
 
@@ -64,6 +67,18 @@ def is_for_products(value: Value) -> bool:
             pending += [target for target in moved if target not in visited]
             visited.update(moved)
     return is_used and not pending
+
+
+def narrowed_by(op: Op) -> list[Value]:
+    """The operands of a gather or of a loop that are narrowed before it, because only products use them."""
+    return [
+        use.value
+        for use in op.operand_uses
+        if isinstance(element := element_of(use.value.type), FloatType)
+        and element.width > DEFAULT_WIDTH
+        and not (isinstance(op, WhileOp) and not is_passed_on(op, use.index))
+        and is_for_products(use.value)
+    ]
 
 
 def _moved_to(use: OpOperand) -> Sequence[Value] | None:

@@ -12,7 +12,8 @@ from collections import Counter
 from fractions import Fraction
 from math import prod
 
-from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE
+from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE, REDUCE_SCATTER
+from sdyopt.analysis.figures.compiled_collectives import RING
 from sdyopt.analysis.figures.figures import (
     Collective,
     Product,
@@ -40,6 +41,9 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
     sharers = Counter(number for product in report.products for number in product.collectives)
     elementwise = _seconds_of_elementwise(report, topology)
     reading = _Reading(report, topology, elementwise)
+    rings = {
+        collective.number: collective for collective in report.collectives if collective.compiled == RING
+    }
     return TimeEstimate(
         collectives,
         [
@@ -49,6 +53,7 @@ def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
                 [(runs[number], sharers[number]) for number in product.collectives],
                 _is_in_memory(report, product.bytes or 0, topology),
                 reading,
+                next((rings[number] for number in product.collectives if number in rings), None),
             )
             for product in report.products
         ],
@@ -147,6 +152,27 @@ def _seconds_of_writing(product: Product, topology: Topology, flops: Fraction) -
     return seconds
 
 
+def _seconds_of_ring(
+    product: Product, ring: Collective, speed: Compute, memory: Fraction, least: Fraction
+) -> Fraction:
+    """The seconds that a product takes longer because it goes around a ring, as on TPUs.
+
+    A kernel multiplies what arrives from both sides. Every second one reads the other operand again. What a
+    gather computes is put into the result; what is to be scattered is summed up, and selected before.
+    """
+    devices = ring.group_size or 1
+    if product.sizes is None or not speed.vector or devices < _STEP:
+        return Fraction(0)
+    products, reads = devices // _SIDES, devices // _STEP
+    seconds = (products - 1) * least + (reads - 1) * memory
+    part = Fraction(prod(product.sizes[:3]), devices * speed.vector)
+    if ring.kind == REDUCE_SCATTER:
+        return seconds + products * (2 * speed.kernel + (_SIDES + 1) * part) + speed.kernel + part
+    return seconds + devices * (speed.kernel + part) + speed.kernel + devices * part
+
+
+# The sides from which parts arrive, and the parts of one step around a ring.
+_SIDES, _STEP = 2, 4
 # Of a product and of writing its result, the share of the faster that the slower does not hide.
 _NOT_HIDDEN = Fraction(1, 10)
 # Programs of so many times the cache have little of their operands in it.
@@ -159,6 +185,7 @@ def _timed_product(
     collectives: list[tuple[Fraction | None, int]],
     is_in_memory: bool,
     reading: _Reading,
+    ring: Collective | None,
 ) -> TimedProduct:
     compute = _quotient(product.flops, topology.flops)
     memory = _quotient(product.bytes, topology.memory_bandwidth)
@@ -183,6 +210,8 @@ def _timed_product(
             read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
             memory, least = max(memory, read or memory), least + speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
+    if seconds is not None and ring is not None and speed is not None:
+        seconds += _seconds_of_ring(product, ring, speed, memory or Fraction(0), least)
     known = sum((amount / sharers for amount, sharers in collectives if amount is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
     return TimedProduct(

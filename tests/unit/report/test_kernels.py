@@ -285,6 +285,17 @@ def test_products_of_a_row_are_of_the_vector_unit() -> None:
     assert of_heads * 1.5e9 == pytest.approx(4096 * 18, rel=0.2)
 
 
+@pytest.mark.parametrize(("dimension", "count"), [(1, 2), (0, 1)])
+def test_a_sort_along_rows_is_transposed_before_and_after(dimension: int, count: int) -> None:
+    found = kernels(
+        f"""%r = "stablehlo.sort"(%a) <{{dimension = {dimension} : i64}}> ({{
+      ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+        %r = stablehlo.compare LT, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %r : tensor<i1> }}) : (tensor<512x512xf32>) -> tensor<512x512xf32>"""
+    )
+    assert (found.count, max(size.bytes for size in found.sizes)) == (count, 2 * MIB)
+
+
 def test_vectors_are_whole_tiles() -> None:
     """A dimension of two before the minor one fills a quarter of each vector."""
 

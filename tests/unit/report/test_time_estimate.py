@@ -7,14 +7,15 @@ import pytest
 
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.time_estimate import time_estimate
-from sdyopt.analysis.figures.topology import Link, Topology
+from sdyopt.analysis.figures.topology import Link, Topology, built_in_topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.figures.units import seconds_text
+from sdyopt.analysis.report.entry import report_on
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import bound_text
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.dataclasses import replace
-from tests.unit.report.programs import report
+from tests.unit.report.programs import module, report
 
 PROGRAM = """
 sdy.mesh @mesh = <["x"=4, "y"=2]>
@@ -184,3 +185,23 @@ def test_a_ring_along_two_axes_is_as_slow_as_the_slower_axis() -> None:
 )
 def test_times_are_printed_in_the_unit_that_fits(seconds: Fraction | None, text: str) -> None:
     assert seconds_text(seconds) == text
+
+
+def test_a_product_goes_around_a_ring_in_many_kernels() -> None:
+    """As libtpu estimates 64 rows, gathered along eight devices for 1,024 columns of each."""
+    text = """
+    sdy.mesh @mesh = <["x"=8]>
+    func.func @main(%x: tensor<64x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        %w: tensor<1024x8192xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>})
+        -> (tensor<64x8192xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+      %g = sdy.all_gather [{"x"}, {}] %x out_sharding=<@mesh, [{}, {}]> : tensor<64x1024xbf16>
+      %r = stablehlo.dot_general %g, %w, contracting_dims = [1] x [0]
+        {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {"x"}]>]>}
+        : (tensor<64x1024xbf16>, tensor<1024x8192xbf16>) -> tensor<64x8192xbf16>
+      return %r : tensor<64x8192xbf16>
+    }
+    """
+    topology = built_in_topology("tpu-v5e")
+    [product] = time_estimate(report_on(module(text), topology), topology).products
+    assert product.seconds is not None
+    assert float(product.seconds) == pytest.approx(27.1e-6, rel=0.1)
