@@ -210,7 +210,8 @@ def _timed_product(
             read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
             memory, least = max(memory, read or memory), least + speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
-    if seconds is not None and ring is not None and speed is not None:
+    # In whole steps, whose products are larger than the cache, rings take no longer than what was measured.
+    if seconds is not None and ring is not None and speed is not None and not is_in_memory:
         seconds += _seconds_of_ring(product, ring, speed, memory or Fraction(0), least)
     known = sum((amount / sharers for amount, sharers in collectives if amount is not None), Fraction(0))
     total = seconds_of_runs(seconds, product.times)
