@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.sources
 ROOT = Path(__file__).parents[2]
 
 # A variable of a loop is what it walks over, a result what it is.
+BUILTINS = frozenset(dir(builtins))
 EMPTY_WORDS = frozenset(("each", "found", "told", "thing", "things", "stuff", "remedy", "remedies", "blamed"))
 
 
@@ -30,6 +32,29 @@ def empty_names(source: str) -> Iterator[str]:
             yield f"{node.lineno}: {name}"
 
 
+def hidden_builtins(source: str) -> Iterator[str]:
+    """The comprehensions with a variable of the name of a builtin that their function calls.
+
+    Python 3.12.0 and 3.12.1 raise an UnboundLocalError there if the call is in a generator expression.
+    """
+    nodes = list(ast.walk(ast.parse(source)))
+    functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+    for node in nodes:
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.DictComp):
+            targets = [name for generator in node.generators for name in ast.walk(generator.target)]
+            names = {name.id for name in targets if isinstance(name, ast.Name)} & BUILTINS
+            around = [function for function in functions if function.lineno <= node.lineno <= last(function)]
+            for name in sorted(names) if around else ():
+                called = (item.func for item in ast.walk(around[-1]) if isinstance(item, ast.Call))
+                if any(isinstance(function, ast.Name) and function.id == name for function in called):
+                    yield f"{node.lineno}: {name}"
+
+
+def last(function: ast.FunctionDef) -> int:
+    """The last line of a function."""
+    return function.end_lineno or function.lineno
+
+
 @pytest.mark.parametrize(
     "folder", ["sdyopt/base", "sdyopt/mlir", "sdyopt/shardy", "sdyopt/tools", "passes", "sdyopt/analysis"]
 )
@@ -39,9 +64,15 @@ def test_names_say_something(folder: str) -> None:
     names = [
         f"{file.relative_to(ROOT)}:{name}"
         for file in files
-        for name in empty_names(file.read_text(encoding="utf-8"))
+        for source in (file.read_text(encoding="utf-8"),)
+        for name in (*empty_names(source), *hidden_builtins(source))
     ]
     assert names == []
+
+
+def test_hidden_builtins_are_seen() -> None:
+    source = "def f(ops):\n  types = {type for type in ops}\n  return (type(op) in types for op in ops)\n"
+    assert list(hidden_builtins(source)) == ["2: type"]
 
 
 def test_empty_names_are_seen() -> None:

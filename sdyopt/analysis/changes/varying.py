@@ -75,8 +75,16 @@ class Varying:
         return axes.difference(along) if isinstance(op, _SAME) else axes.union(along)
 
     def _read_loop(self, op: WhileOp) -> None:
-        """Values that a loop carries vary along more axes after each pass, until they do not."""
-        carried = [self.axes(value) for value in op.operands]
+        """Values that a loop carries vary along more axes after each pass, until they do not.
+
+        A loop in a loop begins with what it had before: axes only become more, and it is read once if they
+        do not.
+        """
+        arguments = op.body.blocks[0].arguments
+        carried = [
+            self.axes(value) | self._axes.get(argument, _NONE)
+            for value, argument in zip(op.operands, arguments, strict=True)
+        ]
         while True:
             for region in op.regions:
                 for argument, axes in zip(region.blocks[0].arguments, carried, strict=True):

@@ -201,7 +201,7 @@ def is_of_program(cause: str) -> bool:
 
 def written_collectives(module: Op) -> Written:
     """The collectives that the program calls in a shard_map."""
-    types = {type for type, _ in _TRANSPOSED.values()}
+    types = {op_class for op_class, _ in _TRANSPOSED.values()}
     ops = ((op, location_within(op)) for op in module.walk() if type(op) in types)
     return {(type(op), at.frames) for op, at in ops if at.frames and at.phase not in GRADIENTS}
 

@@ -237,7 +237,7 @@ def form_of(statement: Statement, text: FormText, key: str) -> StatementForm | N
         # The offset depends on the length of a type.
         return None
     types = [
-        type for type in (*signature.operand_types, *signature.result_types) if not isinstance(type, Hole)
+        item for item in (*signature.operand_types, *signature.result_types) if not isinstance(item, Hole)
     ]
     if any(map(_has_hole, (signature.attributes, template.attributes, *types))):
         return None

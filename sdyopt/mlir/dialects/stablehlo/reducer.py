@@ -12,6 +12,7 @@ programs repeat both. So the result of the check is cached in the op signature, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.quant import QuantizedType
@@ -149,8 +150,8 @@ class RegionVerifyingOp(Op):
 
     def _region_error(self, regions: RegionSignatures) -> SignatureError | None:
         verify = type(self).verify_region_signatures
-        types = [type for region in regions for type in region.argument_types + region.returned_types]
-        have_only_scalars = all(isinstance(type, RankedTensor) and not type.shape for type in types)
+        types = chain.from_iterable(region.argument_types + region.returned_types for region in regions)
+        have_only_scalars = all(isinstance(item, RankedTensor) and not item.shape for item in types)
         if have_only_scalars and passes_for_equal_shapes(
             self.signature, (verify, regions), lambda signature: verify(signature, regions)
         ):
