@@ -51,7 +51,7 @@ _OUTPUT = re.compile(
 )
 # A line of each program, and what a text without one is not.
 _STATEMENT = re.compile(
-    r'^\s*(?:module|func\.func|sdy\.mesh|builtin\.|[#!][\w.]+ *=|%[\w:]+ *=|"[\w.]+" *\()', re.MULTILINE
+    r'^[ \t]*(?:module|func\.func|sdy\.mesh|builtin\.|[#!][\w.]+ *=|%[\w:]+ *=|"[\w.]+" *\()', re.MULTILINE
 )
 _GUESSES = ("did you mean", "load the dialect")
 _NO_PROGRAM = "this is no MLIR; give what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns"

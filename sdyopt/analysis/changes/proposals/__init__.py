@@ -27,6 +27,7 @@ from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_func
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.sharding_record.model import PropagationRun
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -168,38 +169,44 @@ class ProposedOn:
 
 Proposal = Callable[[ProposedOn], Iterable[Change]]
 
-# Name -> (how many changes come in a round, function), filled when the modules of this package are imported.
-_KINDS: dict[str, tuple[int, Proposal]] = {}
+
+class ProposalKind(NamedTuple):
+    """A kind of proposals: so many changes of it come in a round.
+
+    Every search tries all of them if it `is_sure`, however small its budget is: they are few.
+    """
+
+    share: int
+    propose: Proposal
+    is_sure: bool
 
 
-# Those that every search tries, however small its budget is: they are few.
-_SURE: set[str] = set()
+# By name, filled when the modules of this package are imported.
+_KINDS: dict[str, ProposalKind] = {}
 
 
 def proposal(name: str, share: int, is_sure: bool = False) -> Callable[[Proposal], Proposal]:
-    """Decorator: registers a kind of proposals. `is_sure`: there are few, found where they are needed."""
+    """Decorator: registers a kind of proposals."""
 
     def add(function: Proposal) -> Proposal:
         assert name not in _KINDS, f"two kinds of proposals have the name {name!r}"
-        _KINDS[name] = share, function
-        if is_sure:
-            _SURE.add(name)
+        _KINDS[name] = ProposalKind(share, function, is_sure)
         return function
 
     return add
 
 
 @cache
-def kinds() -> dict[str, tuple[int, Proposal]]:
+def kinds() -> dict[str, ProposalKind]:
     """All kinds, in the order of their names: modules are imported in any order."""
     for module in iter_modules(__path__, __name__ + "."):
         import_module(module.name)
-    return dict(sorted(_KINDS.items(), key=lambda kind: (-kind[1][0], kind[0])))
+    return dict(sorted(_KINDS.items(), key=lambda item: (-item[1].share, item[0])))
 
 
 def proposals(program: ProposedOn) -> Iterator[Change]:
     """The changes of all kinds in turns, each once; none that turns sharding off."""
-    waiting = [(share, iter(propose(program))) for share, propose in kinds().values()]
+    waiting = [(kind.share, iter(kind.propose(program))) for kind in kinds().values()]
     seen: set[object] = set()
     while waiting:
         going = []
@@ -217,9 +224,9 @@ def proposals(program: ProposedOn) -> Iterator[Change]:
 
 def sure_proposals(program: ProposedOn) -> Iterator[Change]:
     """The changes that every search tries."""
-    for name, (_, propose) in kinds().items():
-        if name in _SURE:
-            yield from propose(program)
+    for kind in kinds().values():
+        if kind.is_sure:
+            yield from kind.propose(program)
 
 
 def _path(subject: Subject) -> tuple[str, ...]:
