@@ -185,3 +185,14 @@ def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed()
     check.together = trial_of(FIGURES, annotations[0], is_removal=True)
     change = json.loads(check_json(check))["together"]
     assert change["annotations"] == [{"place": "w0", "spec": None}] and change["further_annotations"] == 0
+
+
+@pytest.mark.parametrize(("share", "first"), [(4, "written"), (6, "annotated")])
+def test_what_annotations_change_comes_first_unless_it_is_little(share: int, first: str) -> None:
+    def place(name: str, size: int) -> CostlyPlace:
+        total = SimpleNamespace(high=Fraction(size), per_iteration=Fraction(0))
+        values = {"name": name, "is_written": name == "written", "untried": "", "blocker": "", "total": total}
+        return cast(CostlyPlace, SimpleNamespace(**values))
+
+    places = [place("written", 100 - share), place("annotated", share)]
+    assert checker.places_to_show([], places, most=2)[0].name == first

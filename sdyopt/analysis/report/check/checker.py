@@ -38,6 +38,8 @@ PLACES = 3
 _AMPLE = 2
 # So much of what a change saves is nearly all of it.
 _NEARLY = Fraction(9, 10)
+# A line that sends less than this share is not named before one that sends more.
+_LITTLE = Fraction(1, 20)
 
 
 class PlaceCollectives(NamedTuple):
@@ -234,7 +236,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     check.memory_place = memory_place([place.best for place in changed[:PLACES]], search)
     if check.memory_place is not None and _is_ample(check, check.memory_place.trial):
         check.memory_place = None
-    check.places = _shown(changed, others, most - (check.memory_place is not None))
+    check.places = places_to_show(changed, others, most - (check.memory_place is not None))
     best = next(iter(search.ranked), None)
     if best is not None and best.change.key not in map(_key_of_change, check.places):
         written_at = _place_of(best, check.places, search)
@@ -375,11 +377,14 @@ def _key_of_change(place: CostlyPlace) -> object:
     return None if place.best is None else place.best.change.key
 
 
-def _shown(changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: int) -> list[CostlyPlace]:
+def places_to_show(
+    changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: int
+) -> list[CostlyPlace]:
     """The places to show: those with a change first, and what sends most in any case."""
     shown = changed[:most]
     # What the program itself writes is no annotation's.
-    rest = sorted(others, key=_is_left)[: most - len(shown)]
+    least = sum(map(_cost, (*changed, *others)), Fraction(0)) * _LITTLE
+    rest = sorted(others, key=lambda place: _is_left(place) or _cost(place) < least)[: most - len(shown)]
     if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
         rest = [others[0], *rest[:-1]]
     return [*shown, *rest]
