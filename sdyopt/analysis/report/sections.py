@@ -80,7 +80,7 @@ _ON_MACHINES = (
 ACCURACY = {
     "": _OF_CPU,
     CPU: _OF_CPU,
-    TPU: _ON_MACHINES.format("TPU", 108, 114, 81, 91),
+    TPU: _ON_MACHINES.format("TPU", 108, 114, 82, 91),
     GPU: _ON_MACHINES.format("GPU", 106, 116, 94, 110),
 }
 # How figures are computed.

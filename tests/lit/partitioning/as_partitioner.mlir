@@ -447,3 +447,22 @@ func.func @columns(%arg0: tensor<64x96xf32> {sdy.sharding = #sdy.sharding<@mesh,
       : (tensor<64x96xf32>) -> tensor<64x3x32xf32>
   return %0 : tensor<64x3x32xf32>
 }
+
+// The batch of the right operand is sharded along "y", too, which the left one has for its columns. "x" remains, if the
+// result does not have it for another dimension: else operands are gathered, and nothing is summed up.
+// CONFLICT-LABEL: @shorter_batch
+// CONFLICT:         %[[PART:.*]] = stablehlo.dot_general %arg0, %{{.*}}, contracting_dims = [0] x [0]
+// CONFLICT-NEXT:    sdy.all_reduce {"x"} %[[PART]]
+// CONFLICT:         sdy.reshard %arg0 <@mesh, [{}, {"y"}]>
+// CONFLICT-NEXT:    sdy.reshard %arg1 <@mesh, [{}, {"x"}]>
+// CONFLICT-NEXT:    stablehlo.dot_general
+// CONFLICT-NOT:     sdy.all_reduce
+// CONFLICT:         return
+func.func @shorter_batch(%arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>},
+    %arg1: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x", "y"}, {}]>}) -> (tensor<32x16xf32>, tensor<32x16xf32>) {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}]>]>}
+      : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
+  %1 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {"x"}]>]>}
+      : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
+  return %0, %1 : tensor<32x16xf32>, tensor<32x16xf32>
+}

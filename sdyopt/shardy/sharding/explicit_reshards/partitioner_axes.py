@@ -351,7 +351,7 @@ def _with_axes_of_result(
     are kept if they shard the product over the remaining devices, and to sum sends less than to gather. If
     both operands have axes for it, but others, none are kept, even if one list begins with the other. But the
     beginning is kept if the other operand has the further axes for another factor, so that it is what remains
-    of a batch that is sharded along them, too.
+    of a batch that is sharded along them, too, and the result does not have the beginning itself.
     """
     equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
     if sharded_size(equal, mesh) == mesh.total_size:
@@ -364,7 +364,8 @@ def _with_axes_of_result(
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
             elif factor in other.factors and other.factors[factor].axes:
                 if sharding.axes != other.factors[factor].axes:
-                    operand.set_axes(factor, _common_beginning(tensors, factor))
+                    common = _common_beginning(tensors, factor)
+                    operand.set_axes(factor, () if overlap(common, of_result) else common)
             elif sharding.axes:
                 axes = sharding.axes
                 gathered = size // operand.sharded_size(mesh) * sharded_size(axes, mesh)
