@@ -45,6 +45,9 @@ from sdyopt.mlir.value_names import name_of
 from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import ShardingOnMesh
 
+# Why a change of a shard_map is not tried.
+_NOT_TRIED = "not tried: the shapes in the body change"
+
 
 class SameBatch(NamedTuple):
     """An axis that a weight is gathered along, but that no input has that the step does not return.
@@ -73,7 +76,8 @@ class SameBatch(NamedTuple):
 class SameExchange(NamedTuple):
     """An exchange along an axis of what all devices along it have, because in_specs gather it.
 
-    `gathers` are the collectives that do, `now` and `wanted` the specs in the shard_map and before it.
+    `gathers` are the collectives that do, `now` and `wanted` the specs in the shard_map and before it. `at`
+    is ` at model.py:12`, or "" if the shard_map has no line.
     """
 
     exchange: Op
@@ -81,7 +85,7 @@ class SameExchange(NamedTuple):
     axis: str
     now: str
     wanted: str
-    line: str
+    at: str
 
     @property
     def reason(self) -> str:
@@ -94,21 +98,20 @@ class SameExchange(NamedTuple):
     @property
     def help(self) -> str:
         """What would be right."""
-        at = f" at {self.line}" if self.line else ""
         return (
-            f"write {self.wanted} in in_specs of the shard_map{at}, and in out_specs of what has its shape; "
-            "not tried: the shapes in the body change"
+            f"write {self.wanted} in in_specs of the shard_map{self.at}, and in out_specs of what has its "
+            f"shape; {_NOT_TRIED}"
         )
 
 
 class ScatteredInSteps(NamedTuple):
     """A sum of a gradient over devices in each step of a loop, which adds it to those of other steps.
 
-    JAX transposes an all_gather in the loop to that.
+    JAX transposes an all_gather in the loop to that. `at` is where the loop is, as above.
     """
 
     scatter: Op
-    line: str
+    at: str
 
     @property
     def reason(self) -> str:
@@ -118,10 +121,9 @@ class ScatteredInSteps(NamedTuple):
     @property
     def help(self) -> str:
         """What would be right."""
-        at = f" at {self.line}" if self.line else ""
         return (
-            f"write the all_gather before the loop{at}: its gradient is summed once, not in each step; "
-            "not tried: the shapes in the body change"
+            f"write the all_gather before the loop{self.at}: its gradient is summed once, not in each step; "
+            f"{_NOT_TRIED}"
         )
 
 
@@ -139,21 +141,20 @@ def scattered_in_steps(module: Op) -> Iterator[ScatteredInSteps]:
             other = next((operand for operand in added.operands if operand is not value), None)
             is_carried = isinstance(other, BlockArgument) and other.has_one_use and use.index == other.index
             if is_carried and use.owner is loop.body.blocks[0].last:
-                at = source_location(loop.location)
-                yield ScatteredInSteps(op, at.file_text if at.line else "")
+                yield ScatteredInSteps(op, _at(loop))
 
 
 def same_exchanges(module: Op, shapes: LocalShapes) -> Iterator[SameExchange]:
     """The exchanges in each shard_map of what its devices have the same of."""
     for computation in module.walk():
-        gathered = _gathered(computation) if isinstance(computation, ManualComputationOp) else []
-        if not gathered or not isinstance(computation, ManualComputationOp):
+        if not isinstance(computation, ManualComputationOp) or not (gathered := _gathered(computation)):
             continue
         mesh = find_mesh(computation.in_shardings.shardings[0].mesh_or_ref, module)
         exchanges = [op for op in computation.walk() if isinstance(op, AllToAllOp | CollectivePermuteOp)]
-        varying = Varying(computation, mesh) if exchanges and mesh is not None else None
-        for op in exchanges if varying is not None else ():
-            assert mesh is not None and varying is not None
+        if not exchanges or mesh is None:
+            continue
+        varying = Varying(computation, mesh)
+        for op in exchanges:
             for axis in axis_names(traffic_of(op, mesh).axes):
                 if axis in varying.axes(op.operands[0]):
                     continue
@@ -164,11 +165,14 @@ def same_exchanges(module: Op, shapes: LocalShapes) -> Iterator[SameExchange]:
                 before = shapes.sharding(producer(chain[0]))
                 now = computation.in_shardings.shardings[number]
                 if before is not None:
-                    at = source_location(computation.location)
-                    line = at.file_text if at.line else ""
                     texts = [annotation_spec(ShardingOnMesh(sharding, mesh)) for sharding in (now, before)]
-                    yield SameExchange(op, chain, axis, texts[0], texts[1], line)
+                    yield SameExchange(op, chain, axis, texts[0], texts[1], _at(computation))
                     break
+
+
+def _at(op: Op) -> str:
+    location = source_location(op.location)
+    return f" at {location.file_text}" if location.line else ""
 
 
 def _gathered(computation: ManualComputationOp) -> list[tuple[int, list[Op], set[str]]]:
