@@ -288,7 +288,7 @@ def blocks(size: int) -> str:
 
 
 def ifs(size: int) -> str:
-    """Ifs of one condition, each of which uses the result of the one before; they become one."""
+    """Ifs of one condition that become one with all results; each uses the result of the one before."""
     lines = [
         f"  %{n} = scf.if %c -> (i32) {{\n"
         + f'    %a = "a"({previous}) : (i32) -> i32\n    scf.yield %a : i32\n  }} else {{\n'
@@ -296,7 +296,9 @@ def ifs(size: int) -> str:
         for n in range(size)
         for previous in (f"%{n - 1}" if n else "%x",)
     ]
-    return f"func.func @f(%c: i1, %x: i32) -> i32 {{\n{''.join(lines)}  return %{size - 1} : i32\n}}\n"
+    results, types = _list(f"%{n}" for n in range(size)), _list(["i32"] * size)
+    uses = f'  "use"({results}) : ({types}) -> ()\n'
+    return f"func.func @f(%c: i1, %x: i32) {{\n{''.join(lines)}{uses}  return\n}}\n"
 
 
 def separate_ifs(size: int) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import islice
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
 
 from sdyopt.mlir.dialects.arith.bitwise import AndIOp, XOrIOp
 from sdyopt.mlir.dialects.arith.compare import make_constant
@@ -12,9 +12,11 @@ from sdyopt.mlir.dialects.scf.conditional import IfOp, YieldOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
 from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.interfaces import is_trivially_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
+from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE
 from sdyopt.mlir.ir.types import I1, Type
 from sdyopt.mlir.ir.value import Value
 
@@ -55,14 +57,19 @@ _Branch = tuple[Sequence[Block | None], Sequence[Value]]
 
 
 def _create(
-    op: IfOp, types: Sequence[Type], condition: Value, branches: Sequence[_Branch], rewriter: Rewriter
+    op: IfOp,
+    types: Sequence[Type],
+    condition: Value,
+    branches: Sequence[_Branch],
+    rewriter: Rewriter,
+    keeps_attributes: bool = False,
 ) -> Op:
     regions = [Region(), Region()]
     new = rewriter.create(
         IfOp,
         [condition],
         types,
-        dict(op.attributes.entries),
+        dict(op.attributes.entries) if keeps_attributes else {},
         before=op,
         regions=regions,
         location=op.location,
@@ -92,19 +99,20 @@ def _drop_unused_results(op: IfOp, rewriter: Rewriter) -> bool:
     kept = [index for index, result in enumerate(op.results) if result.has_uses]
     if len(kept) == len(op.results):
         return False
-    new = _keep_results(op, kept, rewriter)
+    new = _keep_results(op, kept, rewriter, keeps_attributes=True)
     for index, result in zip(kept, new.results, strict=True):
         rewriter.replace_all_uses(op.results[index], result)
     rewriter.erase(op)
     return True
 
 
-def _keep_results(op: IfOp, kept: Sequence[int], rewriter: Rewriter) -> Op:
+def _keep_results(op: IfOp, kept: Sequence[int], rewriter: Rewriter, keeps_attributes: bool = False) -> Op:
     branches: list[_Branch] = []
     for region in op.regions:
         values = _yielded(region)
         branches.append(([_block(region)], [values[index] for index in kept]))
-    return _create(op, [op.result_types[index] for index in kept], op.condition, branches, rewriter)
+    types = [op.result_types[index] for index in kept]
+    return _create(op, types, op.condition, branches, rewriter, keeps_attributes)
 
 
 def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
@@ -171,7 +179,8 @@ def _drop_empty_else(op: IfOp, rewriter: Rewriter) -> bool:
     block = _block(op.else_region)
     if op.results or block is None or block.first is not block.last:
         return False
-    _create(op, (), op.condition, [([_block(op.then_region)], ()), ((), ())], rewriter)
+    branches: list[_Branch] = [([_block(op.then_region)], ()), ((), ())]
+    _create(op, (), op.condition, branches, rewriter, keeps_attributes=True)
     rewriter.erase(op)
     return True
 
@@ -201,35 +210,76 @@ def _use_condition(op: IfOp, rewriter: Rewriter) -> bool:
 
 
 def _merge_with_previous(op: IfOp, rewriter: Rewriter) -> bool:
-    """Merges an if into the one before it, on the same condition or its negation."""
+    """Merges an if into the one before it, on the same condition or its negation, with those that follow.
+
+    Each merged if has the results of all, so merging one after another would take quadratic time.
+    """
     previous = op.prev
     if not isinstance(previous, IfOp):
         return False
-    then_block, else_block = _block(op.then_region), _block(op.else_region)
-    if _is_negation_of(op.condition, previous.condition) or _is_negation_of(previous.condition, op.condition):
-        then_block, else_block = else_block, then_block
-    elif op.condition is not previous.condition:
+    condition, regions = previous.condition, list(op.regions)
+    if _is_negation_of(op.condition, condition) or _is_negation_of(condition, op.condition):
+        regions.reverse()
+    elif op.condition is not condition:
         return False
-    old_then, old_else = _yielded(previous.then_region), _yielded(previous.else_region)
-    for block, values in ((then_block, old_then), (else_block, old_else)):
-        region = None if block is None else block.parent
-        for result, value in zip(previous.results, values, strict=False):
-            for use in list(result.uses):
-                if region is not None and region.is_ancestor(use.owner.parent_region):
-                    rewriter.set_operand(use, value)
-    new_then = [] if then_block is None or then_block.last is None else then_block.last.operands
-    new_else = [] if else_block is None or else_block.last is None else else_block.last.operands
-    condition = previous.condition
+    merged = [previous, op, *_following(op, condition)]
+    # The regions of each branch of the merged if.
+    sides = list(zip(previous.regions, regions, *(each.regions for each in merged[2:]), strict=True))
+    _use_yielded_values(merged, sides, rewriter)
     branches: list[_Branch] = [
-        ([_block(previous.then_region), then_block], [*old_then, *new_then]),
-        ([_block(previous.else_region), else_block], [*old_else, *new_else]),
+        (list(map(_block, side)), list(chain.from_iterable(map(_yielded, side)))) for side in sides
     ]
-    types = [*previous.result_types, *op.result_types]
-    merged = _create(op, types, condition, branches, rewriter)
-    count = len(previous.results)
-    rewriter.replace(op, list(merged.results[count:]))
-    rewriter.replace(previous, list(merged.results[:count]))
+    types = [type for each in merged for type in each.result_types]
+    results = _create(merged[-1], types, condition, branches, rewriter).results
+    end = len(results)
+    for each in reversed(merged):
+        start = end - len(each.results)
+        rewriter.replace(each, list(results[start:end]))
+        end = start
     return True
+
+
+def _following(op: IfOp, condition: Value) -> Iterator[IfOp]:
+    """The ifs on a condition that follow `op`, as long as nothing in the merged ones is rewritten before."""
+    following = op.next
+    while (
+        isinstance(following, IfOp)
+        and following.condition is condition
+        and not is_trivially_dead(following)
+        and _is_inert(op, condition)
+    ):
+        yield following
+        op, following = following, following.next
+
+
+def _is_inert(op: IfOp, condition: Value) -> bool:
+    """Whether no pattern matches an if once it is merged, or an operation in it."""
+    for inner in op.walk():
+        if inner is not op and (
+            type(inner).fold is not None
+            or type(inner).canonicalizations
+            or not inner.traits.isdisjoint((COMMUTATIVE, CONSTANT_LIKE))
+            or condition in inner.operands
+        ):
+            return False
+    yielded = zip(*map(_yielded, op.regions), strict=False)
+    return all(
+        any(_region_of(value) is region for value, region in zip(values, op.regions, strict=True))
+        for values in yielded
+    )
+
+
+def _use_yielded_values(ops: Sequence[IfOp], sides: Sequence[Sequence[Region]], rewriter: Rewriter) -> None:
+    """Replaces the results of ifs in the branches of those after them by what the same branch yields."""
+    side_of = {region: number for number, side in enumerate(sides) for region in side}
+    for op, *regions in zip(ops, *sides, strict=True):
+        for result, *values in zip(op.results, *map(_yielded, regions), strict=False):
+            for use in list(result.uses):
+                region = use.owner.parent_region
+                while region is not None and region not in side_of:
+                    region = None if region.parent is None else region.parent.parent_region
+                if region is not None:
+                    rewriter.set_operand(use, values[side_of[region]])
 
 
 def _merge_nested(op: IfOp, rewriter: Rewriter) -> bool:
@@ -281,7 +331,7 @@ def _swap_branches(op: IfOp, rewriter: Rewriter) -> bool:
     if not _is_negation_of(op.condition, negation.lhs):
         return False
     branches: list[_Branch] = [([_block(region)], _yielded(region)) for region in reversed(op.regions)]
-    new = _create(op, op.result_types, negation.lhs, branches, rewriter)
+    new = _create(op, op.result_types, negation.lhs, branches, rewriter, keeps_attributes=True)
     rewriter.replace(op, new)
     return True
 

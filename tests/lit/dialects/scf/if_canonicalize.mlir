@@ -90,6 +90,52 @@ func.func @in_a_row(%c: i1) -> i32 {
   return %2 : i32
 }
 
+// What patterns make of the first two ifs comes before the third is merged with them.
+func.func @select_first(%c: i1, %x: i32, %y: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  scf.if %c {
+    "a"(%x) : (i32) -> ()
+  }
+  %0 = scf.if %c -> (i32) {
+    %a = arith.addi %x, %zero : i32
+    scf.yield %a : i32
+  } else {
+    scf.yield %y : i32
+  }
+  %1 = scf.if %c -> (i32) {
+    %a = "b"(%0) : (i32) -> i32
+    scf.yield %a : i32
+  } else {
+    %a = "c"(%0) : (i32) -> i32
+    scf.yield %a : i32
+  }
+  return %1 : i32
+}
+func.func @several(%c: i1, %x: i32) -> (i32, i32, i32) {
+  %0 = scf.if %c -> (i32) {
+    %a = "a"(%x) : (i32) -> i32
+    scf.yield %a : i32
+  } else {
+    %a = "b"(%x) : (i32) -> i32
+    scf.yield %a : i32
+  }
+  %1 = scf.if %c -> (i32) {
+    %a = "a"(%0) : (i32) -> i32
+    scf.yield %a : i32
+  } else {
+    %a = "b"(%x) : (i32) -> i32
+    scf.yield %a : i32
+  }
+  %2 = scf.if %c -> (i32) {
+    %a = "a"(%0) : (i32) -> i32
+    scf.yield %a : i32
+  } else {
+    %a = "b"(%1) : (i32) -> i32
+    scf.yield %a : i32
+  } {lost_by_merging}
+  return %0, %1, %2 : i32, i32, i32
+}
+
 // CHECK: module {
 // CHECK-NEXT: func.func @unused(%arg0: i1, %arg1: i32) -> i32 {
 // CHECK-NEXT: %0 = scf.if %arg0 -> (i32) {
@@ -156,5 +202,31 @@ func.func @in_a_row(%c: i1) -> i32 {
 // CHECK-NEXT: scf.yield %2 : i32
 // CHECK-NEXT: }
 // CHECK-NEXT: return %0 : i32
+// CHECK-NEXT: }
+// CHECK-NEXT: func.func @select_first(%arg0: i1, %arg1: i32, %arg2: i32) -> i32 {
+// CHECK-NEXT: %0 = arith.select %arg0, %arg1, %arg2 : i32
+// CHECK-NEXT: %1 = scf.if %arg0 -> (i32) {
+// CHECK-NEXT: "a"(%arg1) : (i32) -> ()
+// CHECK-NEXT: %2 = "b"(%0) : (i32) -> i32
+// CHECK-NEXT: scf.yield %2 : i32
+// CHECK-NEXT: } else {
+// CHECK-NEXT: %2 = "c"(%0) : (i32) -> i32
+// CHECK-NEXT: scf.yield %2 : i32
+// CHECK-NEXT: }
+// CHECK-NEXT: return %1 : i32
+// CHECK-NEXT: }
+// CHECK-NEXT: func.func @several(%arg0: i1, %arg1: i32) -> (i32, i32, i32) {
+// CHECK-NEXT: %0:3 = scf.if %arg0 -> (i32, i32, i32) {
+// CHECK-NEXT: %1 = "a"(%arg1) : (i32) -> i32
+// CHECK-NEXT: %2 = "a"(%1) : (i32) -> i32
+// CHECK-NEXT: %3 = "a"(%1) : (i32) -> i32
+// CHECK-NEXT: scf.yield %1, %2, %3 : i32, i32, i32
+// CHECK-NEXT: } else {
+// CHECK-NEXT: %1 = "b"(%arg1) : (i32) -> i32
+// CHECK-NEXT: %2 = "b"(%arg1) : (i32) -> i32
+// CHECK-NEXT: %3 = "b"(%2) : (i32) -> i32
+// CHECK-NEXT: scf.yield %1, %2, %3 : i32, i32, i32
+// CHECK-NOT: lost_by_merging
+// CHECK: return %0#0, %0#1, %0#2 : i32, i32, i32
 // CHECK-NEXT: }
 // CHECK-NEXT: }
