@@ -260,6 +260,8 @@ def _axis_propagations(
 # The attribute with which JAX annotates shardings for GSPMD.
 GSPMD_ATTRIBUTE = "mhlo.sharding"
 USE_SHARDY = 'lower from JAX with jax.config.update("jax_use_shardy_partitioner", True)'
+# Of a program without arguments, such as an initializer.
+OUT_SHARDINGS = "jax.jit drops arguments that the program does not use; state jax.jit(…, out_shardings=…)"
 
 
 def warn_of_missing_shardings(module: ModuleOp) -> None:
@@ -276,6 +278,8 @@ def warn_of_missing_shardings(module: ModuleOp) -> None:
     else:
         message = "the program has no mesh and no shardings, so that nothing propagates"
         op, help, id = module, f"annotate inputs with `sdy.sharding`, or {USE_SHARDY}", NO_SHARDING
+        if not any(op.argument_attributes for op in ops if isinstance(op, FuncOp)):
+            help = OUT_SHARDINGS
     emit(Diagnostic(Severity.WARNING, op.location, message, operation=op, help=help, id=id))
 
 

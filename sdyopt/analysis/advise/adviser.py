@@ -114,11 +114,11 @@ class Adviser:
 
     def advice(self) -> AdviceResult:
         """Tries changes, and ranks those that make the program cheaper."""
-        if not self._pipeline.elements:
-            return AdviceResult(self._module, reason="it has its collectives already")
         search = self.search
         if search.mesh is None or not search.mesh.sizes:
             return AdviceResult(self._module, reason="it has no mesh of several devices")
+        if not self._pipeline.elements:
+            return AdviceResult(self._module, reason="it has its collectives already")
         trials = search.trials
         advice = AdviceResult(self._module, machine=self._machine, moves_whole=search.moves_whole)
         if trials.figures is None:

@@ -186,8 +186,13 @@ def open_log(path: str) -> Callable[[str], None]:
 
     def write(text: str) -> None:
         try:
-            file.write(encode(text))
+            rest = memoryview(encode(text))
+            while rest:
+                rest = rest[file.write(rest) :]
         except OSError as problem:
+            # The log is not whole, as on a full disk.
+            if not _is_special(path):
+                native_path(path).unlink(missing_ok=True)
             raise FileProblem(f"cannot write output file '{path}': {problem.strerror}") from None
 
     finalize(write, file.close)

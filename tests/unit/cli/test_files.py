@@ -1,6 +1,7 @@
 """Input and output files: a failed run does not change an existing output."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -207,6 +208,19 @@ def test_a_name_that_cannot_be_resolved_is_an_error(tmp_path: Path, name: str, w
 def test_a_full_log_is_an_error() -> None:
     with pytest.raises(FileProblem, match="cannot write output file '/dev/full': No space left on device"):
         open_log("/dev/full")("x")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_log_that_is_not_whole_is_removed(tmp_path: Path) -> None:
+    write, (soft, hard) = open_log(str(tmp_path / "log")), resource.getrlimit(resource.RLIMIT_FSIZE)
+    write("xx")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3, hard))
+    try:
+        with pytest.raises(FileProblem, match="File too large"):
+            write("xx")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("redirection", ["2>&-", "2>/dev/full"])
