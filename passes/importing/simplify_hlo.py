@@ -26,25 +26,35 @@ becomes
 if nothing else uses the scatter: the gradient of an embedding whose table is used elsewhere, too, such as for
 logits. The other term is then resharded for the scatter.
 
-XLA for the CPU does the last two only after it has partitioned a program, so they are left out with
-`compiler=cpu`.
+    %0 = stablehlo.scatter(%zeros, %i, %u), which adds one element to each row : tensor<8x64xf32>
+becomes
+    %0 = stablehlo.compare EQ of %i and an iota along the rows : tensor<8x64xi1>
+    %1 = stablehlo.select %0, %u, %zeros : tensor<8x64xf32>
+with `compiler=tpu`: the gradient of `jnp.take_along_axis(x, i[:, None], 1)`, such as of the loss of a
+language model. Shardy propagates through elementwise operations first, and through a scatter later.
+
+XLA for the CPU does the first two of the last three only after it has partitioned a program, so they are left
+out with `compiler=cpu`.
 """
 
 from __future__ import annotations
 
+from math import prod
+
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
+from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.ir.builtin_attributes import dense_array
+from sdyopt.mlir.ir.builtin_attributes import dense_array, integer
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import I64
+from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register
@@ -66,13 +76,17 @@ class SimplifyHlo(Pass):
         rewriter = Rewriter()
         adds = CompilerBehavior.SUMS_IN_SCATTERS.holds(self.compiler)
         multiplies = CompilerBehavior.MULTIPLIES_OUTER.holds(self.compiler)
-        for op in module.nested(AddOp, BroadcastInDimOp, DotGeneralOp, SelectOp):
+        selects = CompilerBehavior.SELECTS_IN_ROWS.holds(self.compiler)
+        for op in module.nested(AddOp, BroadcastInDimOp, DotGeneralOp, ScatterOp, SelectOp):
             if isinstance(op, AddOp):
                 if adds:
                     _add_in_scatter(op, rewriter)
             elif isinstance(op, DotGeneralOp):
                 if multiplies and _is_multiplication(op):
                     _multiply(op, rewriter)
+            elif isinstance(op, ScatterOp):
+                if selects:
+                    _select_in_rows(op, rewriter)
             elif isinstance(op, SelectOp):
                 if _selects_nothing(op):
                     replace_with_value(op, op.on_true, rewriter)
@@ -125,15 +139,51 @@ def _add_in_scatter(op: AddOp, rewriter: Rewriter) -> None:
         scatter = value.defining_op
         if not isinstance(scatter, ScatterOp) or scatter.parent is not op.parent or scatter.attributes:
             continue
-        if len(scatter.inputs) != 1 or not value.has_one_use or other.type is not value.type:
-            continue
-        zeros = _element(scatter.inputs[0])
-        if zeros is None or any(zeros) or binary_body(scatter.update_computation, 0) is not AddOp:
+        if not value.has_one_use or other.type is not value.type or not _adds_to_zeros(scatter):
             continue
         rewriter.move(scatter, before=op)
         rewriter.set_operands(scatter, [other, *scatter.operands[1:]])
         replace_with_value(op, value, rewriter)
         return
+
+
+def _adds_to_zeros(op: ScatterOp) -> bool:
+    if len(op.inputs) != 1 or binary_body(op.update_computation, 0) is not AddOp:
+        return False
+    zeros = _element(op.inputs[0])
+    return zeros is not None and not any(zeros)
+
+
+def _select_in_rows(op: ScatterOp, rewriter: Rewriter) -> None:
+    """Replaces a scatter that adds one element to each row of zeros, in place of which the indices say."""
+    if op.attributes or not _adds_to_zeros(op):
+        return
+    numbers, type = op.scatter_dimension_numbers, ranked(op.inputs[0])
+    rows, placed = numbers.input_batching_dims, numbers.scatter_indices_batching_dims
+    if not rows or len(rows) != type.rank - 1 or numbers.update_window_dims:
+        return
+    sizes = [type.shape[dim] for dim in rows]
+    updates = ranked(op.updates[0])
+    is_static = type.has_static_shape and updates.has_static_shape
+    if not is_static or updates.num_elements != prod(sizes):
+        return
+    order = sorted(range(len(rows)), key=placed.__getitem__)
+    ordered = tuple([sizes[row] for row in order])
+
+    def in_rows(value: Value) -> Value:
+        """The elements of the indices or updates, each in the whole of its row."""
+        element = ranked(value).element
+        flat = new_value(op, ReshapeOp, [value], tensor(ordered, element), rewriter)
+        dims = {"broadcast_dimensions": dense_array(I64, [rows[row] for row in order])}
+        return new_value(op, BroadcastInDimOp, [flat], tensor(type.shape, element), rewriter, dims)
+
+    (column,) = set(range(type.rank)) - set(rows)
+    indices = in_rows(op.scatter_indices)
+    along = {"iota_dimension": integer(column, I64)}
+    iota = new_value(op, IotaOp, [], indices.type, rewriter, along)
+    equal = {"comparison_direction": ComparisonDirection("EQ")}
+    mask = new_value(op, CompareOp, [indices, iota], tensor(type.shape, I1), rewriter, equal)
+    replace_with_new(op, SelectOp, [mask, in_rows(op.updates[0]), op.inputs[0]], rewriter)
 
 
 def _selects_nothing(op: SelectOp) -> bool:

@@ -48,6 +48,12 @@ class CompilerBehavior(Enum):
         "a product that sums up nothing is a multiplication, before programs are partitioned",
         "report/simplified_by_compiler.mlir",
     )
+    SELECTS_IN_ROWS = (
+        (TPU,),
+        "a scatter that adds one element to each row of zeros, such as the gradient of take_along_axis, is a "
+        "selection by a comparison of indices, before programs are partitioned",
+        "report/simplified_by_compiler.mlir",
+    )
     SUMS_AFTER_LOOPS = (
         (TPU, GPU),
         "an all-reduce in a loop whose result is only added to a loop-carried value is done once, after the "

@@ -28,8 +28,12 @@ PIPELINE = "sdy-jax-pipeline"
 
 def assumed_options(compiler: str) -> dict[str, str]:
     """The options of the assumed pipeline for a compiler; none if it does what those for TPU and GPU do."""
-    simplifies = CompilerBehavior.SUMS_IN_SCATTERS, CompilerBehavior.MULTIPLIES_OUTER
-    is_usual = all(behavior.holds(compiler) for behavior in simplifies)
+    simplifies = (
+        CompilerBehavior.SUMS_IN_SCATTERS,
+        CompilerBehavior.MULTIPLIES_OUTER,
+        CompilerBehavior.SELECTS_IN_ROWS,
+    )
+    is_usual = all(behavior.holds(compiler) == behavior.holds("") for behavior in simplifies)
     return {} if is_usual else {"compiler": compiler}
 
 
