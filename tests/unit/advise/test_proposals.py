@@ -1,12 +1,10 @@
 """What is proposed first for the collective of a place, and what is changed with an input."""
 
-from fractions import Fraction
-
 import pytest
 
 from benchmarks.advice.planted import adviser_on
 from sdyopt.analysis.changes.derived import _mapped
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.effect import is_indexed
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.axes import axis_orders
@@ -16,7 +14,7 @@ from sdyopt.analysis.changes.proposals.constraints import lines
 from sdyopt.analysis.changes.proposals.roles import outliers
 from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.figures.user_lines import _is_expanded
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -258,22 +256,6 @@ def test_an_order_of_axes_is_written_everywhere() -> None:
             text = print_op(search.trials._changed((change,), {}), PrintOptions())
             texts.add((text.count('{"x", "y"}'), text.count('{"y", "x"}')))
         assert texts == {(3, 0), (0, 3)}
-
-
-def test_a_change_for_memory_saves_a_tenth_and_computes_as_much() -> None:
-    with interpreter_settings():
-        search = search_of(_LAYERS.replace("UP", "{}, {}").replace("DOWN", "{}, {}"))
-        figures = search.trials.figures
-        assert figures is not None and figures.flops
-        before = figures._replace(peak_bytes=1000 << 20)
-
-        def is_for_memory(peak: int, flops: int = 100) -> bool:
-            after = figures._replace(peak_bytes=peak << 20, flops=figures.flops * Fraction(flops, 100))
-            return search._is_for_memory(Trial(Change(), before, after))
-
-        assert is_for_memory(895)
-        assert not is_for_memory(905)
-        assert not is_for_memory(895, flops=300)
 
 
 def made_of_argument(made: str, type: str, then: str = "") -> Op:
