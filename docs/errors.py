@@ -10,7 +10,7 @@ from types import ModuleType
 import passes
 import sdyopt.mlir
 import sdyopt.shardy
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from tests.unit.mistakes import Mistake, mistakes
 
 PAGE = Path(__file__).with_name("errors.md")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.pipeline.base import Option
 from sdyopt.mlir.registry import PassEntry, PipelineEntry
 from sdyopt.tools.cli.help import purpose
 

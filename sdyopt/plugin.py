@@ -127,8 +127,8 @@ from sdyopt.mlir.ir.constraints import (
     of_class,
     positive,
 )
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.interfaces import (
     BRANCHES,
     LOOP,
@@ -212,11 +212,15 @@ from sdyopt.mlir.ir.types import (
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.mlir.registry import find_dialect
 from sdyopt.shardy.partition.local_builder import LocalBuilder
-from sdyopt.shardy.partition.local_context import LocalContext
-from sdyopt.shardy.partition.registry import lowering
+from sdyopt.shardy.partition.local_context import LocalContext, lowering
 from sdyopt.shardy.partition.replication import Dim, crosses_shards
-from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    FactorType,
+    NoRule,
+    OpShardingRuleBuilder,
+    Reduction,
+    sharding_rule,
+)
 from sdyopt.shardy.sharding.rules.elementwise import elementwise
 
 

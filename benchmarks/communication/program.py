@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.calibration.program import NotComparedError, compile_with_xla
-from sdyopt.analysis.execution.local_program import REPLICAS, local_text
+from sdyopt.analysis.execution.global_program import REPLICAS, local_text
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.location import Source

@@ -28,8 +28,8 @@ from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
+from sdyopt.mlir.ir.cse import constant_value, insertion_region, outcome_of_fold
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value, insertion_region, outcome_of_fold
 from sdyopt.mlir.ir.interfaces import successor_operand_values, would_be_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -18,7 +18,7 @@ from __future__ import annotations
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.folding import constant_value, fold, insertion_region, replace_with_folded
+from sdyopt.mlir.ir.cse import constant_value, fold, insertion_region, replace_with_folded
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass

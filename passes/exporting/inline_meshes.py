@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.sharding.replica_groups import stablehlo_mesh
+from sdyopt.shardy.sharding.axis_lists import stablehlo_mesh
 
 from ..common.support.function_shardings import transform_shardings
 

@@ -80,11 +80,11 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduced_axes
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
@@ -112,9 +112,11 @@ from .explicit_reshards.reshard_plan import (
     PlanInput,
     ReshardPlan,
     ReshardPlanner,
+    all_reduce_use,
+    change_unreduced_mesh,
+    unreduce_use,
 )
 from .explicit_reshards.single_devices import SingleDeviceResharder, check_arguments_and_results
-from .explicit_reshards.unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
 
 
 @register("sdy-insert-explicit-reshards")

@@ -23,7 +23,7 @@ from collections.abc import Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.attribute_checks import PropagationEdges
 from sdyopt.mlir.dialects.sdy.dialect import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
@@ -33,7 +33,7 @@ from sdyopt.mlir.dialects.sdy.dialect import (
     RESULT_PROPAGATION_EDGES,
     SHARDING,
 )
-from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import PropagationEdges
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, with_manual_axes
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, array, dictionary

@@ -40,7 +40,7 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     common_factor_axes,
     redistribute_replicated_axes,
 )
-from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import better_dot_result_axes
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project, unproject
 

@@ -26,15 +26,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ReturnOp, ShardingConstraintOp, value_before_barriers
+from sdyopt.mlir.dialects.sdy.ops import (
+    ManualComputationOp,
+    ReshardOp,
+    ReturnOp,
+    ShardingConstraintOp,
+    value_before_barriers,
+)
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduced_axes, without_manual_axes
 from sdyopt.mlir.dialects.sdy.sharding_checks import check_unreduced_transition

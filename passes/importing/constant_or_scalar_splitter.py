@@ -30,10 +30,8 @@ from functools import cached_property
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
-from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ShardingGroupOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -43,7 +41,7 @@ from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 from ..common.support.call_graph import CallGraph, CopyBudget, FunctionCopies, called_function, original_name
 from ..common.support.constants import (

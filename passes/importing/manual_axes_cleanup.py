@@ -22,10 +22,9 @@ from collections.abc import Sequence
 from sdyopt.base.diagnostics import emit
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, difference, sorted_and_merged
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh_or_ref, find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ReturnOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import ShapedType, Type

@@ -43,13 +43,12 @@ from math import prod
 
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import dense_array, integer
 from sdyopt.mlir.ir.operation import Op

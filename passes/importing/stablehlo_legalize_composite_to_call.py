@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CompositeOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass

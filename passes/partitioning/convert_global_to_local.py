@@ -38,8 +38,8 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp
@@ -49,10 +49,9 @@ from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Since, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import DeferredReplacements
-from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext, LoweringOptions
+from sdyopt.shardy.partition.local_context import RESHARD_HELP, LocalContext, LoweringOptions, lowering
 from sdyopt.shardy.partition.outlining import shardings_of_main
 from sdyopt.shardy.partition.partial_results import combine_results
-from sdyopt.shardy.partition.registry import lowering
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 from sdyopt.shardy.sharding.sharding_projection import project_tensor
 

@@ -33,12 +33,10 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp as SdyAllGatherOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -49,6 +47,7 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     ReduceScatterOp,
 )
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.ir.cse import CseDriver
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -71,13 +71,12 @@ from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp, OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
@@ -91,8 +90,7 @@ from sdyopt.shardy.partition.sharded_body import HaloContext, exchange_halos, ma
 
 from ..exporting.explicit_reshards.insertion import apply_plan
 from ..exporting.explicit_reshards.reshard_plan import ReshardPlan
-from .resolution.reshapes import reshard_reshape
-from .resolution.slices import delay_gathers, merge_with_pad
+from .resolution.reshapes import delay_gathers, merge_with_pad, reshard_reshape
 from .resolution.sums import PRODUCTS, drop_sums_of_copies, gather_instead_of_sum
 from .resolution.unreduced import (
     PartialUseResharder,

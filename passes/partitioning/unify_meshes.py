@@ -19,16 +19,15 @@ from collections.abc import Iterator
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, sorted_and_merged, with_axes
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
-from sdyopt.shardy.sharding.axis_lists import Axes, sharded_size
-from sdyopt.shardy.sharding.replica_groups import digit_of
+from sdyopt.shardy.sharding.axis_lists import Axes, digit_of, sharded_size
 
 from ..common.support.function_shardings import transform_shardings
 

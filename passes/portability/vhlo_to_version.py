@@ -10,7 +10,7 @@ or type is newer, or uses what the older form cannot express.
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.vhlo.to_version import checked_version, convert_to_version
+from sdyopt.mlir.dialects.vhlo.to_vhlo import checked_version, convert_to_version
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import Pass, option
 from sdyopt.mlir.registry import register

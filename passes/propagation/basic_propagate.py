@@ -34,10 +34,7 @@ from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy import dialect
-from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES, SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
-from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
+from sdyopt.mlir.dialects.sdy.attribute_checks import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -45,6 +42,9 @@ from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     PropagationEdges,
     PropagationStep,
 )
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr

@@ -22,8 +22,8 @@ from collections.abc import Callable
 from sdyopt.mlir.dialects.chlo.elementwise import ErfOp
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.stablehlo import elementwise as hlo
+from sdyopt.mlir.dialects.stablehlo.compare_select import AbsOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, ReturnOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import AbsOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp, TransposeOp

@@ -14,14 +14,17 @@ from __future__ import annotations
 
 from functools import partial
 
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp, DynamicConvOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
-from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
+    DynamicBroadcastInDimOp,
+    DynamicReshapeOp,
+    ReshapeOp,
+)
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicPadOp, RealDynamicSliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense

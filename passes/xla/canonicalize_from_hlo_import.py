@@ -22,10 +22,9 @@ from collections.abc import Iterator
 
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp, TupleOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, TypeAttr
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.patterns import GreedyOptions, Pattern, RegionSimplification, apply_greedily

@@ -32,8 +32,8 @@ from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.notation.device_tiling import DeviceTiling, Maximal, Tiling, Unknown
+from sdyopt.shardy.notation.gspmd import OPENING
 from sdyopt.shardy.notation.hlo_programs import XLA_SHARDING
-from sdyopt.shardy.notation.named_sharding import OPENING
 from sdyopt.shardy.notation.sharding_on_mesh import (
     AXIS_NAME,
     NotExpressible,

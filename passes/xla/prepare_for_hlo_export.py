@@ -18,14 +18,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, TransposeOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor

@@ -29,19 +29,17 @@ from sdyopt.mlir.dialects.sdy.collectives import (
     ReplicatedToUnreducedOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import unknown_mesh
-from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ReturnOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ManualComputationOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, DivOp, MaxOp, MinOp, MulOp, RemOp
 from sdyopt.mlir.dialects.stablehlo.nullary import PartitionIdOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import UnitAttr
@@ -55,7 +53,7 @@ from sdyopt.mlir.pipeline import Pass
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
 from sdyopt.shardy.partition.local_context import LocalTypes
-from sdyopt.shardy.sharding.replica_groups import replica_groups
+from sdyopt.shardy.sharding.axis_lists import replica_groups
 
 _SCALAR = tensor((), I32)
 _COMBINERS = {ReductionKind.SUM: AddOp, ReductionKind.MAX: MaxOp, ReductionKind.MIN: MinOp}

@@ -14,8 +14,8 @@ are kept.
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, TupleType

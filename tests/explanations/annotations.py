@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.ops import ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
     MeshOrRef,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from sdyopt.analysis.sharding_record.arrivals import dimension_of
 from sdyopt.analysis.sharding_record.sources import AnnotationSource, sources
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.shardy.record import Subject

@@ -14,7 +14,7 @@ from enum import Enum
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.model import Site
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, difference
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.shardy.record import Subject
 from sdyopt.shardy.sharding.propagation.step_input import Reason, Refusal
 from tests.explanations.edits import edits_of, pin

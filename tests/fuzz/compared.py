@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from random import Random
 
-from sdyopt.mlir.pipeline.base import FUNCTION
-from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.pipeline.base import FUNCTION, Option
 from sdyopt.mlir.registry import all_passes
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry
 from tests.fuzz.contract import Outcome, pattern, problem_of

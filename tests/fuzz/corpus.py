@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sdyopt.tools.driver.split import BYTECODE_MAGIC
 from sdyopt.tools.lit.directives import MalformedCaseError, parse_directives
-from sdyopt.tools.lit.shell import parse
+from sdyopt.tools.lit.tools import parse
 
 ROOT = Path(__file__).parents[2]
 MOST_BYTES = 100_000

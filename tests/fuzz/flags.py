@@ -3,7 +3,7 @@
 from functools import cache
 from random import Random
 
-from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.pipeline.base import Option
 from sdyopt.mlir.registry import all_passes
 from sdyopt.mlir.registry.table import PassEntry, PipelineEntry
 

@@ -16,7 +16,7 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.types import RankedTensor, Type
-from sdyopt.shardy.sharding.replica_groups import shard_indices
+from sdyopt.shardy.sharding.axis_lists import shard_indices
 from tests.interpreter.arrays import Array, dtype_of
 from tests.interpreter.machine import Machine
 from tests.random_modules.compare import run_here

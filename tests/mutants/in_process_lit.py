@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from typing import IO
 
 from sdyopt.tools.lit import collection
-from sdyopt.tools.lit.in_process import InProcess, can_run
-from sdyopt.tools.lit.shell import Stage
-from sdyopt.tools.lit.tools import Tools
+from sdyopt.tools.lit.tools import InProcess, Stage, Tools, can_run
 
 
 class InProcessTools(Tools):

@@ -14,8 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from sdyopt.tools.lit.directives import Features, Substitutions, parse_directives
-from sdyopt.tools.lit.in_process import InProcess, can_run
-from sdyopt.tools.lit.shell import Stage, parse, run_pipeline
+from sdyopt.tools.lit.tools import InProcess, Stage, can_run, parse, run_pipeline
 from tests.harness.lit_features import lit_features
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"

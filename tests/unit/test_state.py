@@ -47,7 +47,7 @@ sdyopt/mlir/registry/discovery.py:_plugins
 sdyopt/mlir/registry/discovery.py:entries
 sdyopt/mlir/registry/table.py:cls
 sdyopt/mlir/registry/table.py:entries
-sdyopt/shardy/sharding/op_sharding_rule_table.py:rule_entries
+sdyopt/shardy/sharding/op_sharding_rule_builder.py:rule_entries
 sdyopt/shardy/sharding/rules/custom_call.py:_targets
 sdyopt/tools/cli/flags.py:FLAGS
 """
@@ -64,7 +64,7 @@ sdyopt/mlir/dialects/__init__.py:_names
 sdyopt/mlir/dialects/mhlo/mirrored.py:_ATTRIBUTES
 sdyopt/mlir/dialects/sdy/mesh.py:_maximal
 sdyopt/mlir/dialects/sdy/sharding.py:_unreduced
-sdyopt/mlir/dialects/vhlo/to_version.py:_first_versions
+sdyopt/mlir/dialects/vhlo/to_vhlo.py:_first_versions
 sdyopt/mlir/ir/op_fields.py:_declared
 sdyopt/mlir/ir/op_signature.py:_classes
 """

@@ -7,10 +7,9 @@ from collections.abc import Callable, Container
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ShardingGroupOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp as StablehloConstantOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.interfaces import is_memory_effect_free
 from sdyopt.mlir.ir.op_signature import OpSignature

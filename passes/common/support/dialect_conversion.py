@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Generic, TypeVar
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.ir.folding import fold
+from sdyopt.mlir.ir.cse import fold
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE

@@ -12,11 +12,7 @@ from collections.abc import Iterator
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.dialect import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
+from sdyopt.mlir.dialects.sdy.attribute_checks import (
     OPERAND,
     RESULT,
     AxisPropagation,
@@ -24,6 +20,9 @@ from sdyopt.mlir.dialects.sdy.propagation_debug_attrs import (
     PropagationEdges,
     PropagationStep,
 )
+from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
+from sdyopt.mlir.dialects.sdy.dialect import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import (

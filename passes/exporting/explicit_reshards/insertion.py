@@ -9,11 +9,10 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ManualComputationOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,
@@ -32,8 +31,8 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     sharding_of_result,
     sharding_or_replicated,
 )
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
@@ -41,13 +40,12 @@ from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.shardy.record import record_required
 from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap, sharded_size
-from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import reduction_kind
 from sdyopt.shardy.sharding.reshard_to_collectives.state import axes_per_dim
 
 from ...common.support.call_graph import called_function
 from ...common.support.function_shardings import argument_shardings
-from .reshard_plan import ReshardPlan
-from .unreduced_axes import all_reduce_use, change_unreduced_mesh, unreduce_use
+from .reshard_plan import ReshardPlan, all_reduce_use, change_unreduced_mesh, unreduce_use
 
 
 def apply_plan(

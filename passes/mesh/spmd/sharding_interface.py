@@ -20,7 +20,7 @@ from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, ReductionKi
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value

@@ -49,7 +49,7 @@ from sdyopt.shardy.sharding.axis_lists import Axes, overlap
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 from ...exporting.explicit_reshards.insertion import UseResharder, insertion_point_after
-from ...exporting.explicit_reshards.unreduced_axes import all_reduce_use, unreduce_use
+from ...exporting.explicit_reshards.reshard_plan import all_reduce_use, unreduce_use
 
 
 def make_results_partial(op: Op, types: LocalTypes, rewriter: Rewriter) -> None:

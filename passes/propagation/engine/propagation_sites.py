@@ -9,9 +9,8 @@ from typing import Any
 
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, PropagationBarrierOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, with_manual_axes, without_manual_axes
 from sdyopt.mlir.dialects.sdy.value_shardings import (
@@ -20,16 +19,15 @@ from sdyopt.mlir.dialects.sdy.value_shardings import (
     owning_op,
     sources_of_edge,
 )
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
 from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, identity_rule
 

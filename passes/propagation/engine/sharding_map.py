@@ -12,9 +12,8 @@ from collections.abc import Iterable, Sequence
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.computation_ops import NamedComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp, ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ShardingConstraintOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingOwner,

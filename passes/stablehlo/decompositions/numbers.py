@@ -5,27 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import isnan
 
-from sdyopt.mlir.dialects.arith.folding import encode
+from sdyopt.mlir.dialects.arith.dialect import encode
 from sdyopt.mlir.dialects.shape import ShapeOfOp
 from sdyopt.mlir.dialects.stablehlo import elementwise as hlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import (
+    AbsOp,
+    BitcastConvertOp,
     ClampOp,
     CompareOp,
     ComparisonDirection,
-    SelectOp,
-)
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.mlir.dialects.stablehlo.conversion import (
-    AbsOp,
-    BitcastConvertOp,
     ConvertOp,
     ImagOp,
     IsFiniteOp,
     RealOp,
+    SelectOp,
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.mlir.dialects.stablehlo.shapes import GetDimensionSizeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import DynamicBroadcastInDimOp, GetDimensionSizeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, dense_array, element_size, wrapped

@@ -7,17 +7,25 @@ from collections.abc import Sequence
 from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp, ScanOp, TopKOp
 from sdyopt.mlir.dialects.shape import ShapeOfOp
 from sdyopt.mlir.dialects.stablehlo import elementwise as hlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, ComparisonType
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import (
+    CompareOp,
+    ComparisonDirection,
+    ComparisonType,
+    ConvertOp,
+)
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions, DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
 from sdyopt.mlir.dialects.stablehlo.reduction import SortOp
-from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
+    DynamicBroadcastInDimOp,
+    DynamicReshapeOp,
+    ReshapeOp,
+)
 from sdyopt.mlir.dialects.stablehlo.slicing import (
+    ConcatenateOp,
     DynamicSliceOp,
     DynamicUpdateSliceOp,
     RealDynamicSliceOp,

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sdyopt.mlir.dialects.arith.casts import IndexCastOp
+from sdyopt.mlir.dialects.arith.floats import IndexCastOp
 from sdyopt.mlir.dialects.shape import ShapeOfOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp, IotaOp
-from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
+    DynamicBroadcastInDimOp,
+    DynamicReshapeOp,
+    ReshapeOp,
+)
+from sdyopt.mlir.dialects.stablehlo.slicing import (
+    DynamicPadOp,
+    DynamicSliceOp,
+    PadOp,
+    RealDynamicSliceOp,
+    SliceOp,
+)
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers, ranked
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, dense_array

@@ -12,7 +12,7 @@ from math import fmod, inf, isinf, isnan, nan, prod
 from typing import TypeVar
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.arith.folding import (
+from sdyopt.mlir.dialects.arith.dialect import (
     decode_to_double,
     encode,
     fold_floats,
@@ -20,10 +20,7 @@ from sdyopt.mlir.dialects.arith.folding import (
     signed,
     unsigned,
 )
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ConvertOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
     AddOp,
     AndOp,
@@ -37,10 +34,15 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
     SubtractOp,
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.mlir.dialects.stablehlo.shapes import GetDimensionSizeOp, ReshapeOp, SetDimensionSizeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
+    GetDimensionSizeOp,
+    ReshapeOp,
+    SetDimensionSizeOp,
+)
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, DynamicSliceOp, SliceOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, element_size
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter

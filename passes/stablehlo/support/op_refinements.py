@@ -9,9 +9,8 @@ from sdyopt.mlir.dialects.builtin import UnrealizedConversionCastOp
 from sdyopt.mlir.dialects.chlo.operations import RaggedDotOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_function_type
-from sdyopt.mlir.dialects.stablehlo.broadcast import DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, ReduceScatterOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import DynamicPadOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import BitcastConvertOp, ConvertOp, UniformQuantizeOp
 from sdyopt.mlir.dialects.stablehlo.contraction import (
     DotGeneralOp,
     DotOp,
@@ -20,7 +19,6 @@ from sdyopt.mlir.dialects.stablehlo.contraction import (
 )
 from sdyopt.mlir.dialects.stablehlo.control_flow import ConditionalOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp as RegionReturnOp
-from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp, ConvertOp, UniformQuantizeOp
 from sdyopt.mlir.dialects.stablehlo.convolution import (
     ConvolutionOp,
     DynamicConvOp,
@@ -30,14 +28,19 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, dynamic_gather_types
 from sdyopt.mlir.dialects.stablehlo.nullary import DynamicIotaOp
 from sdyopt.mlir.dialects.stablehlo.numerics import RngOp
+from sdyopt.mlir.dialects.stablehlo.reducer import padding_pairs, pairs_of
 from sdyopt.mlir.dialects.stablehlo.replica_groups import CollectiveOp
-from sdyopt.mlir.dialects.stablehlo.shapes import DynamicReshapeOp, SetDimensionSizeOp, type_with_size
-from sdyopt.mlir.dialects.stablehlo.slicing import RealDynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    DynamicBroadcastInDimOp,
+    DynamicReshapeOp,
+    SetDimensionSizeOp,
+    type_with_size,
+)
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicPadOp, PadOp, RealDynamicSliceOp, SliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import bit_width, constant_integers, most_specific_type
-from sdyopt.mlir.dialects.stablehlo.window import padding_pairs, pairs_of
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense_array
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern

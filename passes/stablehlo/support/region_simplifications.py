@@ -8,10 +8,10 @@ from sdyopt.mlir.dialects.arith.compare import ConstantOp as IndexConstantOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, SortOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, DynamicBroadcastInDimOp
 from sdyopt.mlir.dialects.tensor.values import DimOp, FromElementsOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
     GetDimensionSizeOp,
     ReshapeOp,
     ReverseOp,
     TransposeOp,
 )
 from sdyopt.mlir.dialects.stablehlo.slicing import (
+    ConcatenateOp,
     DynamicSliceOp,
     DynamicUpdateSliceOp,
+    PadOp,
     SliceOp,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import constant_integers, ranked

@@ -8,18 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from sdyopt.mlir.dialects.arith.folding import float_of, unsigned
-from sdyopt.mlir.dialects.arith.folding import splat_of as number_of_splat
+from sdyopt.mlir.dialects.arith.dialect import float_of, unsigned
+from sdyopt.mlir.dialects.arith.dialect import splat_of as number_of_splat
 from sdyopt.mlir.dialects.stablehlo import elementwise as hlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp, ComparisonDirection, SelectOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp, ImagOp, RealOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import (
+    CompareOp,
+    ComparisonDirection,
+    ConvertOp,
+    ImagOp,
+    RealOp,
+    SelectOp,
+)
+from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp, TupleOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense, element_size, integer
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern, PatternsOf
 from sdyopt.mlir.ir.rewrite import Rewriter

@@ -42,14 +42,15 @@ from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import Type
 from sdyopt.shardy.notation.device_tiling import Maximal, Sharing, Tiling, Uniform
-from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES
-from sdyopt.shardy.notation.named_sharding import (
+from sdyopt.shardy.notation.gspmd import (
     OPENING,
     UniformOnMesh,
+    gspmd_text,
     named_sharding_text,
+    parse_gspmd,
     parse_named_sharding,
 )
+from sdyopt.shardy.notation.hlo_programs import FRONTEND_ATTRIBUTES
 from sdyopt.shardy.notation.sharding_on_mesh import ShardingOnMesh, tiling_of
 
 # XLA writes the number of every fifth element of a tuple.

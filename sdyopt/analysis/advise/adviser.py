@@ -30,17 +30,16 @@ from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.roles import roles_of
 from sdyopt.analysis.changes.search import ADVISE, Search, TrialBudget
 from sdyopt.analysis.changes.trials import Annotation, CompiledCost, Trial, Trials, trials_on, work_of
-from sdyopt.analysis.execution.local_program import program_text
+from sdyopt.analysis.execution.global_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names, axis_sizes
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
 from sdyopt.analysis.figures.topology import Topology, assumed_topology, ring_steps
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, axes_of_groups
 from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import Compiler
 from sdyopt.analysis.hlo_comparison.compiled.compilation import target_of, text_to_compile
-from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -7,12 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ConvertOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
     AddOp,
     AndOp,
@@ -29,7 +27,7 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import (
     XorOp,
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, PartitionIdOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol

@@ -30,7 +30,7 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
-from sdyopt.mlir.pipeline.option import OptionValue
+from sdyopt.mlir.pipeline.base import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh

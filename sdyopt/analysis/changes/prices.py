@@ -33,16 +33,15 @@ from sdyopt.base.diagnostics.location import FileLoc, Location
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of, owning_op, rank_of
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, StringAttr, SymbolRef, TypeAttr, dictionary
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.cloning import clone
+from sdyopt.mlir.ir.op_builder import clone
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import FunctionType, Type
@@ -52,7 +51,7 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.record import FunctionResult, Means, Subject, recording_copies
 from sdyopt.shardy.repropagation import Repropagating, Repropagation, Shardings, repropagation
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # The first pass after propagation that changes no sharding of an argument.
 _FIRST = "sdy-close-shardings"

@@ -37,7 +37,7 @@ from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, pattern_of
 from sdyopt.shardy.record import FunctionResult, Subject
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 _ROUNDS = 3

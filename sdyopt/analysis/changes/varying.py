@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES, traffic_of
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,

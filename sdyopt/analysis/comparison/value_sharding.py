@@ -28,8 +28,7 @@ from sdyopt.shardy.notation.device_tiling import (
     Unknown,
     simplified,
 )
-from sdyopt.shardy.notation.gspmd import gspmd_text
-from sdyopt.shardy.notation.named_sharding import parse_hlo_tiling
+from sdyopt.shardy.notation.gspmd import gspmd_text, parse_hlo_tiling
 from sdyopt.shardy.notation.sharding_on_mesh import (
     IncompatibleSubAxes,
     NotExpressible,

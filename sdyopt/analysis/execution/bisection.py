@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline import Pass, Pipeline
-from sdyopt.mlir.pipeline.option import write_options
+from sdyopt.mlir.pipeline.base import write_options
 from sdyopt.mlir.pipeline.run import Verify, run_pipeline
 from sdyopt.mlir.registry import dialects_of_run
 from sdyopt.shardy.partition.outlining import MAIN, called_functions

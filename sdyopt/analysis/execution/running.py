@@ -9,10 +9,11 @@ from typing import Any
 from sdyopt.analysis.execution.global_program import (
     entry_names,
     has_manual_computation,
+    local_text,
     make_global,
     program_of,
+    program_text,
 )
-from sdyopt.analysis.execution.local_program import local_text, program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import check_is_array, placement
 from sdyopt.mlir.dialects.builtin import ModuleOp

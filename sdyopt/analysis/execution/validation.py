@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sdyopt.analysis.execution.global_program import (
+    REPLICAS,
     entry_names,
     function_named,
     has_manual_computation,
+    is_local,
+    local_text,
     make_global,
     partition,
     partitioning_of,
     program_of,
+    program_text,
 )
-from sdyopt.analysis.execution.local_program import REPLICAS, is_local, local_text, program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.base.dataclasses import dataclass, field
@@ -47,7 +50,7 @@ from sdyopt.mlir.ir.types import (
 from sdyopt.mlir.pipeline.run import Verify
 from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.partition.outlining import MAIN
-from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
+from sdyopt.shardy.sharding.axis_lists import replica_groups, shard_indices
 
 MAX_DEVICES = 1024
 

@@ -48,8 +48,8 @@ from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedShapedType
@@ -57,7 +57,7 @@ from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 from sdyopt.shardy.record import FunctionResult, Subject
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # Of more values, such as those of a line, only the largest are explained.
 _MAX_VALUES = 4

@@ -15,14 +15,13 @@ from sdyopt.analysis.sharding_record.arrivals import annotation_on
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.shardy.record import FunctionResult, Subject
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # Of more uses, the first ones say enough.
 _MAX_USES = 4

@@ -9,7 +9,7 @@ from collections.abc import Callable, Hashable, Iterable
 from fractions import Fraction
 from math import gcd, prod
 
-from sdyopt.analysis.figures.compiled_transforms import of_transform
+from sdyopt.analysis.figures.compiled_products import of_transform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.loop_invariants import (

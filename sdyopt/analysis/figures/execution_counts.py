@@ -15,18 +15,16 @@ from sdyopt.analysis.figures.source_locations import SourceLocation, source_loca
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.ops import ConstantOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, IfOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CaseOp, CompositeOp, IfOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, SubtractOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import is_public, lookup_symbol
 from sdyopt.mlir.ir.traits import CONSTANT_LIKE

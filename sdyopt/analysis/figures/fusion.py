@@ -31,8 +31,6 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp, BroadcastOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -40,12 +38,24 @@ from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, PowOp, Transcenden
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp, PartitionIdOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import (
+    BroadcastInDimOp,
+    BroadcastOp,
+    ReshapeOp,
+    ReverseOp,
+    TransposeOp,
+)
+from sdyopt.mlir.dialects.stablehlo.slicing import (
+    ConcatenateOp,
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    PadOp,
+    SliceOp,
+)
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 VIEWS = (
     OptimizationBarrierOp,

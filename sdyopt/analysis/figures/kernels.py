@@ -24,25 +24,29 @@ from sdyopt.analysis.figures.narrow_floats import MOVES_NARROWED, is_for_product
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
 from sdyopt.mlir.dialects.stablehlo.numerics import CholeskyOp, FftOp, TriangularSolveOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, ReverseOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, ReverseOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import (
+    ConcatenateOp,
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    PadOp,
+    SliceOp,
+)
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, FloatType, RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, Value
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # What is read or written in place, or not at all.
 _VIEWS = (BroadcastInDimOp, IotaOp, ReshapeOp, TransposeOp)

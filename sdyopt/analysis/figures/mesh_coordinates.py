@@ -11,7 +11,7 @@ from operator import ne
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.shardy.sharding.replica_groups import device_ids, stride_in_axis
+from sdyopt.shardy.sharding.axis_lists import device_ids, stride_in_axis
 
 # Devices are examined one by one up to this number; for more of them, the figure is unknown.
 MAX_DEVICES = 1 << 14

@@ -13,19 +13,22 @@ from sdyopt.analysis.figures.loop_invariants import BODIES, RELAYOUTS, owner_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import AbsOp, ClampOp, ConvertOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import AbsOp, ConvertOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
 from sdyopt.mlir.dialects.stablehlo.precision import Precision
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, applied_op
-from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReverseOp
+from sdyopt.mlir.dialects.stablehlo.slicing import (
+    ConcatenateOp,
+    DynamicSliceOp,
+    DynamicUpdateSliceOp,
+    PadOp,
+    SliceOp,
+)
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import TERMINATOR

@@ -27,7 +27,6 @@ from sdyopt.analysis.figures.compiled_products import (
     is_multiplied,
     product_flops,
 )
-from sdyopt.analysis.figures.elementwise import elementwise_figures
 from sdyopt.analysis.figures.execution_counts import (
     NONE_ASSUMED,
     AssumedTrips,
@@ -43,7 +42,7 @@ from sdyopt.analysis.figures.figures import (
     RunTimes,
     Undecided,
 )
-from sdyopt.analysis.figures.flops import FLOPS, sizes_of
+from sdyopt.analysis.figures.flops import FLOPS, elementwise_figures, sizes_of
 from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
@@ -70,10 +69,9 @@ from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp

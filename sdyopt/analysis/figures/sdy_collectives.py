@@ -23,7 +23,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
-from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
+from sdyopt.shardy.partition.halo_exchange import Reads, plan_halo
 
 
 class Traffic(NamedTuple):

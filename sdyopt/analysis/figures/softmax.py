@@ -10,13 +10,11 @@ from collections.abc import Callable
 from math import prod
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import SelectOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import DivOp, ExpOp, MulOp, SubtractOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
 

@@ -14,20 +14,24 @@ from sdyopt.analysis.figures.figures import ARGUMENT, COPY, RESULT, TEMPORARY
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
-from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
+from sdyopt.mlir.dialects.sdy.ops import (
+    ManualComputationOp,
+    NamedComputationOp,
+    PropagationBarrierOp,
+    ReshardOp,
+    ShardingConstraintOp,
+)
+from sdyopt.mlir.dialects.stablehlo.compare_select import BitcastConvertOp, ConvertOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
-from sdyopt.mlir.dialects.stablehlo.conversion import BitcastConvertOp, ConvertOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.types import RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # Operations whose result has elements of their first operand only, in another form.
 _VIEWS: tuple[type[Op], ...] = (

@@ -16,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of
-from sdyopt.analysis.hlo_comparison.device_groups import Groups, size_of
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, Groups, HloSource, bits_of, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import (
     COLLECTIVES,
     REARRANGE,

@@ -12,8 +12,13 @@ from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.analysis.hlo_comparison.accelerators import OnAccelerators, on_accelerators
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, bits_of, of_report
-from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups
+from sdyopt.analysis.hlo_comparison.collectives import (
+    CollectiveOperand,
+    HloSource,
+    axes_of_groups,
+    bits_of,
+    of_report,
+)
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.places import place_of, used_at

@@ -18,9 +18,13 @@ from math import prod
 
 from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand, HloSource, Loop, bits_of
-from sdyopt.analysis.hlo_comparison.device_groups import (
+from sdyopt.analysis.hlo_comparison.collectives import (
+    REDUCTIONS,
+    CollectiveOperand,
     Groups,
+    HloSource,
+    Loop,
+    bits_of,
     groups_across_slices,
     groups_of_hlo,
     in_all_slices,

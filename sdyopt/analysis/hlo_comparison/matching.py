@@ -13,11 +13,10 @@ from itertools import islice
 
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import joined, sums_of
-from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOperand, Groups
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.pairing import Key, Pairing
+from sdyopt.analysis.hlo_comparison.pairing import Key, Pairing, Whole, rings_of, transfers_of
 from sdyopt.analysis.hlo_comparison.places import (
     ANY_PLACE,
     OWN_PLACES,
@@ -56,7 +55,6 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     top_k,
     why_differs,
 )
-from sdyopt.analysis.hlo_comparison.split_collectives import Whole, rings_of, transfers_of
 
 # Each step at least doubles the devices that took part.
 _MAX_STEPS = 16

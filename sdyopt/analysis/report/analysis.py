@@ -12,10 +12,10 @@ from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.report import Options
-from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
 from sdyopt.analysis.report.check import checks_of
 from sdyopt.analysis.report.formats import Reported, report_text
+from sdyopt.analysis.report.json_report import read_baseline
 from sdyopt.analysis.report.text_report import text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.base.diagnostics.ids import (

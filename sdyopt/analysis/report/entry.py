@@ -19,9 +19,9 @@ from sdyopt.analysis.figures.machines import machine_text
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.interface.flag import TextFile
 from sdyopt.analysis.report import formats
-from sdyopt.analysis.report.baseline import read_baseline
 from sdyopt.analysis.report.budget import Budget
 from sdyopt.analysis.report.formats import Reported, check_format
+from sdyopt.analysis.report.json_report import read_baseline
 from sdyopt.analysis.report.text_report import ROWS, text_report
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.text import native_path

@@ -1,13 +1,31 @@
-"""A report as JSON. The schema is versioned: within a version, no field is removed or changes its meaning."""
+"""A report as JSON, and baselines: a report compared with an earlier one in this form.
+
+The schema is versioned: within a version, no field is removed or changes its meaning.
+
+Against a baseline, it is an error if the wire bytes of all collectives, the peak of live memory or the FLOPs
+per device have grown by more than the tolerance. The error is located at what grew most: collectives of the
+same kind and axes, values of the same type or products of the same kind, each at the same source location,
+are compared as sums. The location is JAX's name stack if there is one, so that it stays the same when lines
+move.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
-from sdyopt.analysis.figures.figures import Compiled, Report, RunTimes, TimeEstimate
+from sdyopt.analysis.figures.figures import (
+    Collective,
+    Compiled,
+    LiveValue,
+    Product,
+    Report,
+    RunTimes,
+    TimeEstimate,
+)
+from sdyopt.analysis.figures.located_files import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -19,10 +37,14 @@ from sdyopt.analysis.figures.totals import (
     time_range,
     time_totals,
     useful_share,
+    wire_bytes_of_runs,
     wire_total,
     wire_totals,
 )
-from sdyopt.base.dataclasses import asdict, fields, is_dataclass
+from sdyopt.analysis.figures.units import bytes_text, flops_text
+from sdyopt.analysis.report.budget import MAX_CONTRIBUTORS, Contributor, finding
+from sdyopt.base.dataclasses import asdict, dataclass, fields, is_dataclass
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError
 from sdyopt.base.diagnostics.text import printable_json
 
 SCHEMA = "sdy-opt-report"
@@ -143,3 +165,221 @@ def _total(total: Total) -> dict[str, object]:
 
 def _totals(totals: dict[str, Total]) -> dict[str, object]:
     return {key: _total(total) for key, total in totals.items()}
+
+
+# The kind and axes of a collective, the type of a value and "", or the kind of a product and ""; and its
+# location.
+Key = tuple[str, str, str]
+Sums = dict[Key, Fraction]
+_Part = TypeVar("_Part", Collective, LiveValue, Product)
+
+
+@dataclass(frozen=True, slots=True)
+class _Figure:
+    """A figure of the earlier report, the sums of its parts, and its path in the file."""
+
+    value: Fraction
+    parts: Mapping[Key, Fraction]
+    path: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The figures of the earlier report that are compared."""
+
+    file: JsonFile
+    wire_bytes: _Figure
+    peak_memory: _Figure
+    flops: _Figure
+    unknown: int
+
+    def _has_common_part(self, report: Report) -> bool:
+        """Whether a report has a part of the baseline: a collective, a product or a live value."""
+        old = {*self.wire_bytes.parts, *self.peak_memory.parts, *self.flops.parts}
+        new = {
+            *map(_collective_key, report.collectives),
+            *map(_value_key, report.memory.live_at_peak),
+            *map(_product_key, report.products),
+        }
+        return not old or not new or not old.isdisjoint(new)
+
+    def grown(self, report: Report, tolerance: Fraction = Fraction(0)) -> Iterator[Diagnostic]:
+        """An error for each figure that has grown by more than `tolerance`, a fraction of the old one."""
+        comparisons: tuple[
+            tuple[str, _Figure, Fraction | int, Callable[..., str], Iterable[Contributor]], ...
+        ] = (
+            (
+                "wire bytes per device",
+                self.wire_bytes,
+                wire_total(report).high,
+                bytes_text,
+                _grown(
+                    self.wire_bytes,
+                    report.collectives,
+                    _collective_key,
+                    wire_bytes_of_runs,
+                    bytes_text,
+                ),
+            ),
+            (
+                "peak of live memory",
+                self.peak_memory,
+                report.memory.peak,
+                bytes_text,
+                _grown(
+                    self.peak_memory,
+                    report.memory.live_at_peak,
+                    _value_key,
+                    lambda live: live.bytes,
+                    bytes_text,
+                ),
+            ),
+            (
+                "FLOPs per device",
+                self.flops,
+                flop_totals(report)[0].high,
+                flops_text,
+                _grown(
+                    self.flops,
+                    report.products,
+                    _product_key,
+                    _flops_of_runs,
+                    flops_text,
+                ),
+            ),
+        )
+        if not self._has_common_part(report):
+            error = DiagnosticError.at(
+                self.file.location(),
+                "the baseline is of another program: it has none of the operations of this one",
+            )
+            yield error.help(f"write a baseline of this program with --report={self.file.name}").diagnostic
+            return
+        if (count := wire_total(report).unknown) > self.unknown:
+            message = f"{count} collectives have unknown bytes, where the baseline has {self.unknown}"
+            lines = [unknown_loop.line for unknown_loop in report.unknown_loops if unknown_loop.line]
+            help = f"give the trip count of the loop with --assume-trips={lines[0]}=N" if lines else ""
+            path = ("totals", "wire_bytes", "unknown")
+            yield DiagnosticError.at(self.file.location(path), message).help(help).diagnostic
+        for what, old, new, text, contributors in comparisons:
+            if _has_grown(new, old.value, tolerance):
+                message = f"{what} grew from {text(old.value)} to {text(new)}"
+                most = list(contributors)[:MAX_CONTRIBUTORS]
+                error = finding(message, most, self.file.location(old.path), "the baseline is set here")
+                yield error.help(
+                    f"if this is intended, write a new baseline with --report={self.file.name}, or allow it "
+                    "with --tolerance=PERCENT"
+                ).diagnostic
+
+
+def read_baseline(name: str, text: str) -> Baseline:
+    """The figures of a JSON report. Raises DiagnosticError, located in the file, for any other text."""
+    try:
+        return _Reader(JsonFile(name, text)).baseline()
+    except DiagnosticError as error:
+        raise error.help("write a baseline with --report=FILE.json") from None
+
+
+class _Reader(JsonReader):
+    """Reads a baseline. Raises DiagnosticError at a value that no report contains."""
+
+    def baseline(self) -> Baseline:
+        self.check_schema("report", SCHEMA, VERSION)
+        return Baseline(
+            self.file,
+            self._total(("totals", "wire_bytes", "high"), self._collectives()),
+            self._total(("memory", "peak"), self._live_values()),
+            self._total(("totals", "flops", "high"), self._products()),
+            self._unknown(),
+        )
+
+    def _unknown(self) -> int:
+        path = ("totals", "wire_bytes", "unknown")
+        return int(self.figure(path)) if self.has(path) else 0
+
+    def _total(self, path: Path, parts: Sums) -> _Figure:
+        return _Figure(self.figure(path), parts, path)
+
+    def _collectives(self) -> Sums:
+        sums: Sums = {}
+        for path in self.entries(("collectives",)):
+            if self.at((*path, "wire_bytes")) is not None and self.at((*path, "times")) is not None:
+                key = self.text((*path, "kind")), self.text((*path, "group")), self._location_key(path)
+                size = self.figure((*path, "wire_bytes")) * self.figure((*path, "times", 1))
+                sums[key] = sums.get(key, Fraction(0)) + size
+        return sums
+
+    def _live_values(self) -> Sums:
+        sums: Sums = {}
+        for path in self.entries(("memory", "live_at_peak")):
+            key = self.text((*path, "type")), "", self._location_key(path)
+            sums[key] = sums.get(key, Fraction(0)) + self.figure((*path, "bytes"))
+        return sums
+
+    def _products(self) -> Sums:
+        sums: Sums = {}
+        for path in self.entries(("products",)):
+            if self.at((*path, "flops")) is not None and self.at((*path, "times")) is not None:
+                key = self.text((*path, "kind")), "", self._location_key(path)
+                flops = self.figure((*path, "flops")) * self.figure((*path, "times", 1))
+                sums[key] = sums.get(key, Fraction(0)) + flops
+        return sums
+
+    def _location_key(self, path: Path) -> str:
+        at = (*path, "location")
+        if stack := self.text((*at, "name_stack")):
+            return stack
+        return f"{self.text((*at, 'file'))}:{self.figure((*at, 'line'))}"
+
+
+# --- What grew ----------------------------------------------------------------------------------------
+
+
+def _grown(
+    old: _Figure,
+    parts: Iterable[_Part],
+    key_of: Callable[[_Part], Key],
+    size_of: Callable[[_Part], Fraction | int | None],
+    text: Callable[[Fraction | int | None], str],
+) -> Iterator[Contributor]:
+    """The parts that are new or larger than in the baseline, the most grown first."""
+    sums: Sums = {}
+    examples: dict[Key, _Part] = {}
+    for part in parts:
+        if (size := size_of(part)) is not None:
+            key = key_of(part)
+            sums[key] = sums.get(key, Fraction(0)) + size
+            examples.setdefault(key, part)
+    growth = {key: size - old.parts.get(key, Fraction(0)) for key, size in sums.items()}
+    for key in sorted(growth, key=lambda key: (-growth[key], key)):
+        if growth[key] > 0:
+            before = f"was {text(old.parts[key])}" if key in old.parts else "is new"
+            what = " ".join(filter(None, key[:2]))
+            example = examples[key]
+            cause = example.cause if isinstance(example, Collective) else ""
+            yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
+
+
+def _collective_key(collective: Collective) -> Key:
+    return collective.kind, collective.group, _location_key(collective.location)
+
+
+def _value_key(live: LiveValue) -> Key:
+    return live.type, "", _location_key(live.location)
+
+
+def _product_key(product: Product) -> Key:
+    return product.kind, "", _location_key(product.location)
+
+
+def _location_key(location: SourceLocation) -> str:
+    return location.name_stack or f"{location.file}:{location.line}"
+
+
+def _flops_of_runs(product: Product) -> int | None:
+    return None if product.flops is None or product.times is None else product.flops * product.times.high
+
+
+def _has_grown(new: Fraction | int, old: Fraction, tolerance: Fraction) -> bool:
+    """Whether a figure has grown by more than the tolerance, and by more than a report rounds off."""
+    return new > old * (1 + tolerance) + Fraction(1, 2)

@@ -18,9 +18,8 @@ from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, difference
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, block_or_result, owning_op
 from sdyopt.mlir.ir.operation import Op

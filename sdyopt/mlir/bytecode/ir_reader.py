@@ -13,7 +13,12 @@ from sdyopt.base.diagnostics.location import Source, UnknownLoc
 from sdyopt.mlir.asm.lexical import PROPERTIES as PROPERTIES_NAME
 from sdyopt.mlir.asm.parser.module_parser import MAX_REGION_DEPTH
 from sdyopt.mlir.bytecode.attribute_table import AttributeTable, FileDialect
-from sdyopt.mlir.bytecode.properties import read_properties
+from sdyopt.mlir.bytecode.properties import (
+    UseListOrder,
+    read_properties,
+    read_use_list_orders,
+    restore_program_order,
+)
 from sdyopt.mlir.bytecode.stream import (
     ELIDED_ARGUMENT_LOCATIONS,
     HAS_ATTRIBUTES,
@@ -29,11 +34,6 @@ from sdyopt.mlir.bytecode.stream import (
     SECTIONS,
     USE_LIST_ORDERS,
     ByteReader,
-)
-from sdyopt.mlir.bytecode.use_list_orders import (
-    UseListOrder,
-    read_use_list_orders,
-    restore_program_order,
 )
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region

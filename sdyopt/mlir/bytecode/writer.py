@@ -17,6 +17,7 @@ from sdyopt.mlir.bytecode.ir_numbering import (
     encoded_part,
     write_op_properties,
 )
+from sdyopt.mlir.bytecode.properties import write_use_list_orders
 from sdyopt.mlir.bytecode.stream import (
     ATTRIBUTE_OFFSETS,
     ATTRIBUTES,
@@ -43,10 +44,8 @@ from sdyopt.mlir.bytecode.stream import (
     USE_LIST_ORDERS,
     ByteWriter,
 )
-from sdyopt.mlir.bytecode.use_list_orders import write_use_list_orders
-from sdyopt.mlir.dialects.vhlo.dialect import bytecode_version
-from sdyopt.mlir.dialects.vhlo.to_version import checked_version, convert_to_version
-from sdyopt.mlir.dialects.vhlo.to_vhlo import legalize_to_vhlo
+from sdyopt.mlir.dialects.vhlo.to_vhlo import checked_version, convert_to_version, legalize_to_vhlo
+from sdyopt.mlir.dialects.vhlo.types import bytecode_version
 from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, Type
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.operation import Op, UnregisteredOp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sdyopt.base.diagnostics.error_kind import ErrorKind, Message
+from sdyopt.base.diagnostics.ids import ErrorKind, Message
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.releases import Behavior
@@ -33,8 +33,8 @@ from sdyopt.mlir.ir.constraints import (
     UNIT_ATTR,
     TypeConstraint,
 )
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build, result_named

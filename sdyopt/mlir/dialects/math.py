@@ -13,8 +13,10 @@ from sdyopt.mlir.dialects.arith.dialect import (
     INTEGER_LIKE,
     NO_FAST_MATH,
     ROUNDING_MODE,
+    Constants,
+    FoldResult,
+    fold_floats,
 )
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, fold_floats
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result

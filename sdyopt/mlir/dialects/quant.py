@@ -7,7 +7,7 @@ from struct import pack, unpack
 
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.dialect import Dialect

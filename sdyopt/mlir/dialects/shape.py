@@ -11,7 +11,7 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense

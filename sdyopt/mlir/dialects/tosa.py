@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, splat_of
+from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult, splat_of
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr
 from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, any_attribute, of_class
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

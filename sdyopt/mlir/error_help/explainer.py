@@ -6,12 +6,11 @@ import re
 from functools import cached_property
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
-from sdyopt.base.diagnostics.error_kind import Message
-from sdyopt.base.diagnostics.ids import PARSE_ERROR
+from sdyopt.base.diagnostics.ids import PARSE_ERROR, Message
 from sdyopt.base.diagnostics.location import FileRange, Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.mlir.asm.parser.lexer import LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.error_help import names, syntax
+from sdyopt.mlir.error_help import names
 from sdyopt.mlir.error_help.statement import OpOffsets, Statement
 from sdyopt.mlir.error_help.table import (
     EXPLANATIONS,
@@ -136,7 +135,7 @@ class DiagnosticExplainer:
         if not isinstance(message, Message):
             is_syntax = diagnostic.id == PARSE_ERROR and len(message) <= _MAX_MESSAGE
             return ErrorExplanation(
-                help=syntax.help_at(message, self._source.text, offset) if is_syntax else ""
+                help=names.help_at(message, self._source.text, offset) if is_syntax else ""
             )
         kind = message.kind
         case = Case(message, self._source.text, offset, self._dialects, diagnostic.operation, statement)

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.error_kind import Message
+from sdyopt.base.diagnostics.ids import Message
 from sdyopt.base.diagnostics.usage import closest
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.error_help.statement import Span, Statement

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import TypeVar
 
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.op_fields import (

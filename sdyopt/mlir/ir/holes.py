@@ -1,8 +1,8 @@
 """Holes: values without content, with which what holds for all types, sizes or numbers is computed once.
 
 A statement that is parsed with holes for its types is a form: it stands for all statements that differ from
-it in nothing else (`asm/parser/statement_forms.py`). Reading a hole raises `HoleInspected`, so what does not
-raise is the same for any content.
+it in nothing else (`asm/parser/statement_templates.py`). Reading a hole raises `HoleInspected`, so what does
+not raise is the same for any content.
 """
 
 from __future__ import annotations

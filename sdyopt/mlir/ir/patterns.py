@@ -17,8 +17,13 @@ from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import Location
 from sdyopt.mlir.ir.block import Block
-from sdyopt.mlir.ir.cse import eliminate_common_subexpressions
-from sdyopt.mlir.ir.folding import ConstantPool, constant_value, fold, replace_with_folded
+from sdyopt.mlir.ir.cse import (
+    ConstantPool,
+    constant_value,
+    eliminate_common_subexpressions,
+    fold,
+    replace_with_folded,
+)
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.region_simplify import erase_unreachable, simplify_region

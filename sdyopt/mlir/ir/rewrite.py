@@ -17,10 +17,9 @@ from typing import Protocol, TypedDict
 
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.cloning import clone, clone_blocks
 from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
 from sdyopt.mlir.ir.edit_log import current_log
-from sdyopt.mlir.ir.op_builder import parts_of
+from sdyopt.mlir.ir.op_builder import clone, clone_blocks, parts_of
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, OpT, build
 from sdyopt.mlir.ir.symbols import FunctionOpInterface

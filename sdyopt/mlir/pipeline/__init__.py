@@ -1,8 +1,17 @@
 """Passes, pass options, pass pipelines, and the pass manager that runs them."""
 
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.pipeline.base import FUNCTION, MODULE, Pass, RunNested, Statistic
-from sdyopt.mlir.pipeline.option import Option, Since, Unsigned, option
+from sdyopt.mlir.pipeline.base import (
+    FUNCTION,
+    MODULE,
+    Option,
+    Pass,
+    RunNested,
+    Since,
+    Statistic,
+    Unsigned,
+    option,
+)
 from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 

@@ -9,8 +9,7 @@ from typing import TypeVar
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.pipeline.base import Pass, manual_text
-from sdyopt.mlir.pipeline.option import Option, OptionValue, declared_options, read_options
+from sdyopt.mlir.pipeline.base import Option, OptionValue, Pass, declared_options, manual_text, read_options
 from sdyopt.mlir.pipeline.tree import Pipeline
 
 P = TypeVar("P", bound=type[Pass])

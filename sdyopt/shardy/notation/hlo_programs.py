@@ -9,9 +9,9 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import InfeedOp, OutfeedOp, RecvOp, SendOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp, TupleOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.nullary import AfterAllOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import GetTupleElementOp, TupleOp
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr, dictionary, string
 from sdyopt.mlir.ir.operation import Op
 

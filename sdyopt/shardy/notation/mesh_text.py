@@ -14,7 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
-from sdyopt.base.diagnostics.error_kind import Message, is_kind
+from sdyopt.base.diagnostics.ids import Message, is_kind
 from sdyopt.base.diagnostics.location import FileRange, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser

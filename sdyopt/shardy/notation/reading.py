@@ -32,14 +32,15 @@ from sdyopt.shardy.notation.device_tiling import (
     order_of_digits,
     uniform_tiling,
 )
-from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
-from sdyopt.shardy.notation.mesh_text import Shape, TextParser, check_sdy, error_at_range, parse_sdy
-from sdyopt.shardy.notation.named_sharding import (
+from sdyopt.shardy.notation.gspmd import (
     OPENING,
     UniformOnMesh,
+    gspmd_text,
     named_sharding_text,
+    parse_gspmd,
     parse_named_sharding,
 )
+from sdyopt.shardy.notation.mesh_text import Shape, TextParser, check_sdy, error_at_range, parse_sdy
 from sdyopt.shardy.notation.partition_spec import parse_partition_spec, partition_spec_text
 from sdyopt.shardy.notation.sharding_on_mesh import (
     MAX_LISTED,

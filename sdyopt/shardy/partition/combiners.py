@@ -12,17 +12,15 @@ from collections.abc import Callable
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MaxOp, MinOp, MulOp, OrOp, XorOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import PadOp, SliceOp
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, can_be_negative, element_size
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.floats import encode_double, extreme_bits
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, ComplexType, FloatType, IntegerType, Type, element_of
 from sdyopt.mlir.ir.value import OpResult, Value

@@ -8,16 +8,19 @@ from typing import Any
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ComparisonDirection, SelectOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import (
+    ClampOp,
+    CompareOp,
+    ComparisonDirection,
+    ConvertOp,
+    SelectOp,
+)
 from sdyopt.mlir.dialects.stablehlo.control_flow import ReturnOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.replica_groups import DEVICE_TO_DEVICE, ChannelHandle
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, DynamicSliceOp, PadOp, SliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.attribute import Attribute, UnitAttr
 from sdyopt.mlir.ir.block import Block, Region

@@ -1,9 +1,26 @@
-"""The context of lowerings: local types of values, builders, devices and channels."""
+"""The context of lowerings (local types, builders, devices, channels), and the tables that they register in.
+
+    @lowering(SliceOp)
+    def lower_slice(op: SliceOp, local: LocalContext) -> Lowered: ...
+
+A lowering runs when the operands of the operation have their local types and its own signature still has the
+global types. It returns one of
+
+- `None`: the operation is local. It is kept, with local result types, and with the operands and inherent
+  attributes that the lowering has set.
+- the values that replace its results, created with `local.builder(op)`.
+
+Operations of classes without a lowering are local if no factor of their sharding rule forbids it
+(`passes.partitioning.convert_global_to_local`). The other tables are `crosses_shards` (`replication.py`),
+`exchanges_halos` (`sharded_body.py`) and `pads` (`padding.py`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
+from importlib import import_module
+from typing import Any, Generic, TypeVar
 
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.base.releases import Behavior
@@ -21,8 +38,13 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, UI32, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import Channels, LocalBuilder, dense_integers
-from sdyopt.shardy.sharding.axis_lists import sharded_size
-from sdyopt.shardy.sharding.replica_groups import MAX_DEVICES, groups_by_axes, replica_groups, shard_indices
+from sdyopt.shardy.sharding.axis_lists import (
+    MAX_DEVICES,
+    groups_by_axes,
+    replica_groups,
+    shard_indices,
+    sharded_size,
+)
 
 RESHARD_HELP = "run -sdy-resolve-permutation-factors and -sdy-reshard-to-collectives before"
 FULL_RESHARD_HELP = "run -sdy-insert-explicit-reshards=enable-full-version before"
@@ -339,3 +361,50 @@ class FinalLocalTypes(LocalTypes):
     def sharding(self, value: Value) -> TensorSharding | None:
         """The sharding of a value; None if it has none or if its mesh does not exist."""
         return self.shardings[value]
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class OpTable(Generic[F]):
+    """A function for each class of operations, registered by calling the table as a decorator.
+
+    A function only takes operations of the classes that it is registered for, so their parameters are `Any`
+    in the type of the function.
+    """
+
+    def __init__(self) -> None:
+        self._functions: dict[type[Op], F] = {}
+        self._properties: dict[type[Op], dict[str, bool]] = {}
+
+    def __call__(self, *op_classes: type[Op], **properties: bool) -> Callable[[F], F]:
+        """Registers a function, with properties of these operations."""
+
+        def register(function: F) -> F:
+            for op_class in op_classes:
+                assert op_class not in self._functions, f"{op_class.name} is registered twice"
+                self._functions[op_class] = function
+                self._properties[op_class] = properties
+            return function
+
+        return register
+
+    def get(self, op_class: type[Op]) -> F | None:
+        """The function of a class of operations, if it has one."""
+        _load_operations()
+        return self._functions.get(op_class)
+
+    def has(self, op_class: type[Op], name: str) -> bool:
+        """Whether operations of a class are registered with a property."""
+        _load_operations()
+        return self._properties.get(op_class, {}).get(name, False)
+
+
+@cache
+def _load_operations() -> None:
+    """Imports the modules that register functions, at the first use, not at start-up."""
+    import_module("sdyopt.shardy.partition.operations")
+
+
+Lowered = Sequence[Value] | None
+lowering: OpTable[Callable[[Any, Any], Lowered]] = OpTable()

@@ -29,7 +29,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I32, I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import DeferredReplacements, LocalBuilder, shape_of
-from sdyopt.shardy.partition.registry import OpTable
+from sdyopt.shardy.partition.local_context import OpTable
 from sdyopt.shardy.partition.sharded_body import HaloContext
 
 Padded = Sequence[Value] | None

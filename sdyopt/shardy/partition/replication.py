@@ -24,8 +24,7 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import OpOperand
-from sdyopt.shardy.partition.local_context import Axes, LocalTypes
-from sdyopt.shardy.partition.registry import OpTable
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes, OpTable
 from sdyopt.shardy.sharding.chlo_rules import chlo_rule_of
 from sdyopt.shardy.sharding.op_sharding_rule_registry import derived_rule_of, sharding_rule_of
 

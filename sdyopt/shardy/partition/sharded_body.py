@@ -11,10 +11,9 @@ from functools import cached_property
 from typing import Any
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ReturnOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, DivOp, MulOp, RemOp
@@ -26,10 +25,9 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import SCALAR_I64, Channels, LocalBuilder, shape_of
-from sdyopt.shardy.partition.local_context import Axes, LocalTypes, device_id
-from sdyopt.shardy.partition.registry import OpTable
+from sdyopt.shardy.partition.local_context import Axes, LocalTypes, OpTable, device_id
 from sdyopt.shardy.partition.replication import has_different_meshes, has_user_rule
-from sdyopt.shardy.sharding.replica_groups import MAX_DEVICES, digit_of, shard_indices
+from sdyopt.shardy.sharding.axis_lists import MAX_DEVICES, digit_of, shard_indices
 
 
 class HaloContext:

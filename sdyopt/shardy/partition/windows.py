@@ -19,10 +19,10 @@ from typing import Protocol
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import dense_array
@@ -34,12 +34,13 @@ from sdyopt.shardy.partition.halo_exchange import (
     Extended,
     Padding,
     ReadDimension,
+    Reads,
     all_gather,
     element_index,
     extend,
+    reads_of_windows,
     take,
 )
-from sdyopt.shardy.partition.halo_plan import Reads, reads_of_windows
 from sdyopt.shardy.partition.local_builder import dense_integers, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, attributes_of, begin_body

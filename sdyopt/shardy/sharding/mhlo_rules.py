@@ -12,8 +12,12 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.types import RankedShapedType
-from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    FactorType,
+    NoRule,
+    OpShardingRuleBuilder,
+    sharding_rule,
+)
 
 # The attribute that XLA gives every module that it converts from HLO.
 IMPORTED_FROM_HLO = "mhlo.is_dynamic"

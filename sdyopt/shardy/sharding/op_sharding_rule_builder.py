@@ -1,19 +1,44 @@
-"""Builds the sharding rule of an operation, factor by factor.
+"""Builds the sharding rule of an operation, factor by factor; the table that modules of rules fill.
 
     builder.add_factor(8, [0, None], [0])
     builder.add_factor(16, [None, 1], [1])
     builder.add_factor(32, [1, 0], [None], FactorType.REDUCTION)
 
 builds the rule of a matrix product, `([i, k], [k, j])->([i, j]) {i=8, j=16, k=32} reduction={k}`.
+
+Operations with an elementwise trait are elementwise, and so are `sdy.propagation_barrier`,
+`sdy.sharding_constraint`, `sdy.reshard`, and a `bitcast_convert` that keeps the shape.
+
+    @sharding_rule(TransposeOp)
+    def transpose(signature: OpSignature, builder: OpShardingRuleBuilder) -> None:
+        shape = signature[TransposeOp.operand].shape
+        for result_dim, dim in enumerate(signature[TransposeOp.permutation]):
+            builder.add_factor(shape[dim], [dim], [result_dim])
+
+A derived rule is cached per signature. A rule that also depends on the operands, uses or regions of the
+operation declares a `context`: the function gets `context(op)` as a third argument, and the cache has one
+rule per signature and context.
+
+A rule with reduction factors declares how partial results are combined, such as `reduction=Reduction.MAX`.
+If it does not, its reduction factors need replication, because no collective is known to be right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from enum import Enum, auto
 from functools import lru_cache
+from typing import Any, TypeVar
 
+from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
+from sdyopt.mlir.dialects.stablehlo.compare_select import BitcastConvertOp
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import BROADCASTING_ELEMENTWISE
+from sdyopt.mlir.ir.dialect import check_parameters
+from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.shape_traits import ELEMENTWISE
 from sdyopt.mlir.ir.types import RankedShapedType, Type
 
 
@@ -210,3 +235,66 @@ def _factors_or_new_factor(factors: Sequence[int], sizes: list[int]) -> tuple[in
         sizes.append(1)
         return (len(sizes) - 1,)
     return tuple(factors)
+
+
+_ELEMENTWISE_SDY_OPS = (PropagationBarrierOp, ShardingConstraintOp, ReshardOp)
+
+
+def is_elementwise(signature: OpSignature) -> bool:
+    """Whether every element of the results depends on one element of each operand."""
+    if issubclass(signature.op_class, BitcastConvertOp):
+        return _shape(signature.operand_types[0]) == _shape(signature.result_types[0])
+    traits = signature.op_class.traits
+    return (
+        ELEMENTWISE in traits
+        or BROADCASTING_ELEMENTWISE in traits
+        or issubclass(signature.op_class, _ELEMENTWISE_SDY_OPS)
+    )
+
+
+def _shape(type: Type) -> tuple[int, ...]:
+    return type.shape if isinstance(type, RankedShapedType) else ()
+
+
+class NoRule(NamedTuple):
+    """The result for a signature without a rule.
+
+    If `kind` is set, the operation is unknown, and a warning names `kind` and `name`.
+    """
+
+    kind: str = ""
+    name: str = ""
+
+
+# (signature, builder) or (signature, builder, context) -> NoRule, or None if the builder has the factors
+RuleFunction = Callable[..., NoRule | None]
+# A context function only takes operations of the classes that it is registered for.
+Context = Callable[[Any], Hashable]
+F = TypeVar("F", bound=RuleFunction)
+
+
+class RuleEntry(NamedTuple):
+    function: RuleFunction
+    context: Context | None = None
+    reduction: Reduction | None = None
+
+
+rule_entries: dict[type[Op], RuleEntry] = {}
+
+
+def sharding_rule(
+    *op_classes: type[Op], context: Context | None = None, reduction: Reduction | None = None
+) -> Callable[[F], F]:
+    """Registers the function that derives the rules of operations of these classes.
+
+    `reduction` says how partial results along reduction factors are combined; by default, it is unknown.
+    """
+
+    def register(function: F) -> F:
+        check_parameters(function, 2 if context is None else 3, "sharding_rule")
+        for op_class in op_classes:
+            assert op_class not in rule_entries, f"{op_class.name} has two sharding rules"
+            rule_entries[op_class] = RuleEntry(function, context, reduction)
+        return function
+
+    return register

@@ -1,6 +1,6 @@
 """The sharding rule of an operation: its `sdy.sharding_rule` attribute, or one derived from its signature.
 
-The modules of the rules (`op_sharding_rule_table.py`) are imported when a rule is first asked for.
+The modules of the rules (`rules/`) are imported when a rule is first asked for.
 """
 
 from __future__ import annotations
@@ -18,8 +18,13 @@ from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedShapedType, Type, element_of
-from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, RuleEntry, rule_entries
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    NoRule,
+    OpShardingRuleBuilder,
+    Reduction,
+    RuleEntry,
+    rule_entries,
+)
 
 
 def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | None:

@@ -7,8 +7,8 @@ while this interface stays the same.
 
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.bytecode.jax_export import ExportedFunction
-from sdyopt.mlir.pipeline.option import option
-from sdyopt.tools.api.advice import Advice
+from sdyopt.mlir.pipeline.base import option
+from sdyopt.tools.api.advice import Advice, Findings
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.checks import Check, CostlyPlace, MemoryPlace, MeshSweep, TriedChange, check, mesh_sweep
 from sdyopt.tools.api.comparisons import Comparison, ShardingChange
@@ -22,7 +22,6 @@ from sdyopt.tools.api.errors import (
     VerifyError,
 )
 from sdyopt.tools.api.execution import ExecutionError, Validation
-from sdyopt.tools.api.lint import Findings
 from sdyopt.tools.api.module import Edit, Module
 from sdyopt.tools.api.operations import Block, Function, Operation, Value
 from sdyopt.tools.api.parsing import exported_function, parse

@@ -26,11 +26,11 @@ from sdyopt.tools.api.errors import (
 )
 from sdyopt.tools.api.execution import NO_MACHINE, compilation_of, execution_errors
 from sdyopt.tools.api.html import as_html, bar, cards, coloured, details, fill, frame, html_fragment, table
-from sdyopt.tools.api.machines import memory_of_device, topology_file_of, topology_of
 from sdyopt.tools.api.module import Module
 from sdyopt.tools.api.parsing import parse
 from sdyopt.tools.api.program import OfProgram, discard
 from sdyopt.tools.api.reports import Explanation, Report
+from sdyopt.tools.api.shardings import memory_of_device, topology_file_of, topology_of
 
 if TYPE_CHECKING:  # imported only for checks
     from sdyopt.analysis.changes.trials import Annotation, Trial

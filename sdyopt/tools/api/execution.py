@@ -12,8 +12,8 @@ from sdyopt.analysis.execution import MODES
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import NOT_VALIDATED
 from sdyopt.tools.api.errors import Diagnostic, Error, diagnostic_of
-from sdyopt.tools.api.machines import topology_of
 from sdyopt.tools.api.program import IrProgram, discard
+from sdyopt.tools.api.shardings import topology_of
 
 if TYPE_CHECKING:  # imported when programs are run
     from sdyopt.analysis.execution.validation import ResultComparison

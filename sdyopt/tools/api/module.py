@@ -18,7 +18,7 @@ from sdyopt.mlir.ir.edit_log import EditLog
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.advice import Advice, advice_on
+from sdyopt.tools.api.advice import Advice, Findings, advice_on, findings_of
 from sdyopt.tools.api.comparisons import Comparable, Comparison
 from sdyopt.tools.api.errors import (
     Diagnostic,
@@ -37,7 +37,6 @@ from sdyopt.tools.api.execution import (
     results_of,
     validation_of,
 )
-from sdyopt.tools.api.lint import Findings, findings_of
 from sdyopt.tools.api.module_html import module_html
 from sdyopt.tools.api.operations import ProgramView
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline, create_pass

@@ -19,8 +19,7 @@ from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.edit_log import current_log
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import base
-from sdyopt.mlir.pipeline.base import MODULE
-from sdyopt.mlir.pipeline.option import Option, OptionValue, Scalar
+from sdyopt.mlir.pipeline.base import MODULE, Option, OptionValue, Scalar
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup, register
 from sdyopt.mlir.registry.discovery import read_pipeline

@@ -44,9 +44,9 @@ from sdyopt.tools.api.errors import (
     require_text,
 )
 from sdyopt.tools.api.html import bar, coloured, details, frame, html_fragment, sections
-from sdyopt.tools.api.machines import memory_of_device, topology_of
 from sdyopt.tools.api.pipelines import Passes, combined_pipeline
 from sdyopt.tools.api.program import IrProgram, OfProgram
+from sdyopt.tools.api.shardings import memory_of_device, topology_of
 
 if TYPE_CHECKING:  # imported only when they are used
     from sdyopt.analysis.hlo_comparison import comparison

@@ -1,4 +1,4 @@
-"""Meshes and shardings as plain data, which may be constructed."""
+"""Meshes, shardings and machines as plain data, which may be constructed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
+from os import PathLike
+from typing import TYPE_CHECKING
 
 from sdyopt.analysis.figures.mesh_coordinates import all_coordinates, shard_index
-from sdyopt.base.diagnostics.usage import nearest_or_all
+from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
+from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.sdy import mesh as ir_mesh
 from sdyopt.mlir.dialects.sdy import sharding as ir_sharding
@@ -18,7 +21,13 @@ from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.tools.api.errors import as_parse_error, as_value_error, path_text, require_text
 from sdyopt.tools.api.html import sharding_html
+
+if TYPE_CHECKING:
+    from sdyopt.analysis.figures.topology import Topology
+    from sdyopt.analysis.interface.flag import TextFile
+
 
 # The HTML of a sharding on a larger mesh does not show devices.
 MAX_DEVICES_IN_HTML = 4096
@@ -294,3 +303,39 @@ def _sharding_data(sharding: TensorSharding, mesh: ir_mesh.Mesh) -> Sharding:
         axes_data(sharding.unreduced_axes),
         str(sharding.reduction),
     )
+
+
+def topology_of(name: str | PathLike[str]) -> Topology:
+    """The topology of a machine or a file. Raises ParseError, ValueError and FileNotFoundError."""
+    from sdyopt.analysis.figures.topology import read_topology
+
+    with as_parse_error(TOPOLOGY_ERROR):
+        return read_topology(*topology_file_of(name))
+
+
+def topology_file_of(name: str | PathLike[str]) -> TextFile:
+    """The text of a topology. Raises ValueError for a wrong shape, FileNotFoundError for a wrong name."""
+    from sdyopt.analysis.figures.machines import NAMES, is_target, machine_text
+    from sdyopt.analysis.report.entry import topology_text
+
+    path = path_text("topology", name)
+    if is_target(path):
+        with as_value_error():
+            machine_text(path)
+    try:
+        with as_parse_error(TOPOLOGY_ERROR):
+            return topology_text(path)
+    except (FileNotFoundError, UsageError):
+        machines = ", ".join(NAMES)
+        raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
+
+
+def memory_of_device(size: str | None) -> int | None:
+    """The bytes of a `device_memory`. Raises TypeError and ValueError."""
+    from sdyopt.analysis.figures.machines import memory_size
+
+    if size is None:
+        return None
+    require_text("device_memory", size, "such as '16GiB'")
+    with as_value_error():
+        return memory_size("device-memory", size)

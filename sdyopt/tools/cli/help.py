@@ -12,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from sdyopt.analysis.interface.flag import GROUPS, Flag
 from sdyopt.base.diagnostics.usage import UsageError, nearest
-from sdyopt.mlir.pipeline.option import Option
+from sdyopt.mlir.pipeline.base import Option
 from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup
 from sdyopt.tools.cli.flags import FLAGS
 

@@ -41,9 +41,8 @@ from sdyopt.mlir.pipeline.instrumentation import ActionLog, IRPrinter, TimingRec
 from sdyopt.mlir.pipeline.run import DebugCounters, Instrument, OptBisect, run_and_verify, run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import lookup
-from sdyopt.tools.driver.analyses import Analyses
 from sdyopt.tools.driver.display import DiagnosticDisplay
-from sdyopt.tools.driver.job import BytecodeRequest, Job
+from sdyopt.tools.driver.job import Analyses, BytecodeRequest, Job
 from sdyopt.tools.driver.reproducer import (
     CrashReproducer,
     Groups,

@@ -28,10 +28,9 @@ from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.pipeline.instrumentation import TimingRecorder, statistics_report, timing_report
 from sdyopt.mlir.registry import dialect_table, find_entry, using_dialects
-from sdyopt.tools.driver.analyses import AnalysedRun, Analyses
 from sdyopt.tools.driver.chunk import ChunkFailed, ChunkRun, Pages, resource_error
 from sdyopt.tools.driver.display import DiagnosticDisplay
-from sdyopt.tools.driver.job import Job, JobFailed, JobOutcome, interpreter_settings
+from sdyopt.tools.driver.job import AnalysedRun, Analyses, Job, JobFailed, JobOutcome, interpreter_settings
 from sdyopt.tools.driver.split import as_text, check_text, decode, split
 
 

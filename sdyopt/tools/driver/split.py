@@ -71,9 +71,9 @@ def parse_source(
 
         op, resources = read_bytecode(source.name, source.data, dialects, options)
     if upgrades and dialects.is_used("vhlo"):
-        from sdyopt.mlir.dialects.vhlo.dialect import CURRENT
         from sdyopt.mlir.dialects.vhlo.from_vhlo import legalize_to_stablehlo
-        from sdyopt.mlir.dialects.vhlo.to_version import convert_to_version
+        from sdyopt.mlir.dialects.vhlo.to_vhlo import convert_to_version
+        from sdyopt.mlir.dialects.vhlo.types import CURRENT
 
         convert_to_version(op, CURRENT)
         legalize_to_stablehlo(op)

@@ -29,8 +29,7 @@ from sdyopt.tools.lit.directives import (
     temporary_path,
 )
 from sdyopt.tools.lit.hooks import FILECHECK, PATHS, PLUGINS, TIMEOUT
-from sdyopt.tools.lit.shell import Result, Stage, parse, render, run_pipeline
-from sdyopt.tools.lit.tools import Tools
+from sdyopt.tools.lit.tools import Result, Stage, Tools, parse, render, run_pipeline
 
 # The programs that load plugins.
 _WITH_PLUGINS = ("sdy-opt", "sdy-opt-verify")

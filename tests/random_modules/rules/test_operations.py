@@ -3,8 +3,8 @@
 import re
 
 import sdyopt.shardy.sharding.rules  # noqa: F401  # registers them
-from sdyopt.shardy.sharding.op_sharding_rule_table import rule_entries
-from sdyopt.shardy.sharding.rules.no_rule import no_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import rule_entries
+from sdyopt.shardy.sharding.rules.collective import no_rule
 from tests.random_modules.rules.modules import random_module
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, UnknownLoc
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help.explainer import DiagnosticExplainer

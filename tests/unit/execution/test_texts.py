@@ -8,10 +8,11 @@ import sdyopt
 from sdyopt.analysis.execution.global_program import (
     entry_names,
     has_manual_computation,
+    is_local,
+    local_text,
     make_global,
     program_of,
 )
-from sdyopt.analysis.execution.local_program import is_local, local_text
 from sdyopt.analysis.execution.process import NotValidated
 from sdyopt.analysis.execution.promotion import promote, reason_not_to_promote
 from sdyopt.mlir.asm.printer.asm_printer import print_op

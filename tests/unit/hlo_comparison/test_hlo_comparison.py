@@ -10,14 +10,16 @@ import sdyopt
 from benchmarks.calibration.check_bytes import differences
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Frame
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, HloSource, of_report
-from sdyopt.analysis.hlo_comparison.comparison import is_one_slice
-from sdyopt.analysis.hlo_comparison.device_groups import (
+from sdyopt.analysis.hlo_comparison.collectives import (
+    CollectiveOperand,
     Groups,
+    HloSource,
     axes_of_groups,
     groups_of_axes,
     groups_of_hlo,
+    of_report,
 )
+from sdyopt.analysis.hlo_comparison.comparison import is_one_slice
 from sdyopt.analysis.hlo_comparison.hlo_comparison import listing_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo

@@ -9,8 +9,7 @@ import pytest
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import axes_of_groups, groups_of_axes
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, axes_of_groups, groups_of_axes
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.index_values import Values

@@ -7,8 +7,7 @@ import pytest
 from sdyopt.analysis.figures.figures import ONCE, RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
 from sdyopt.analysis.hlo_comparison.accelerators import NARROWED, SCATTERED, on_accelerators
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import Groups
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, Groups
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.reasons import (

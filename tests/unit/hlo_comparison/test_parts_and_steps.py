@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.device_groups import groups_of_axes, in_all_slices
+from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, groups_of_axes, in_all_slices
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
+from sdyopt.analysis.hlo_comparison.pairing import Transfer, Whole, transfers_of
 from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch
-from sdyopt.analysis.hlo_comparison.split_collectives import Transfer, Whole, transfers_of
 from tests.unit.hlo_comparison.test_matching import (
     IN_HLO,
     NEGATED,

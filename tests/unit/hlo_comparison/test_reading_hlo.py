@@ -6,12 +6,17 @@ import pytest
 
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, bits_of
-from sdyopt.analysis.hlo_comparison.device_groups import groups_across_slices, groups_of_axes, slices_of
+from sdyopt.analysis.hlo_comparison.collectives import (
+    CollectiveOperand,
+    bits_of,
+    groups_across_slices,
+    groups_of_axes,
+    slices_of,
+)
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, Instruction, element_of, uses_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.index_values import Values
-from sdyopt.analysis.hlo_comparison.split_collectives import Transfer, Whole
+from sdyopt.analysis.hlo_comparison.pairing import Transfer, Whole
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 
 

@@ -6,14 +6,14 @@ import pytest
 
 from sdyopt.analysis.figures.figures import RunTimes
 from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
-from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
-from sdyopt.analysis.hlo_comparison.comparison import moved, shifts_of
-from sdyopt.analysis.hlo_comparison.device_groups import (
+from sdyopt.analysis.hlo_comparison.collectives import (
+    CollectiveOperand,
     Groups,
     groups_across_slices,
     groups_of_axes,
     slices_of,
 )
+from sdyopt.analysis.hlo_comparison.comparison import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.places import place_of

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sdyopt.mlir.ir.attribute import UNIT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import integer
+from sdyopt.mlir.ir.cse import fold
 from sdyopt.mlir.ir.edit_log import recording
-from sdyopt.mlir.ir.folding import fold
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I32, I64

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.tools.lit.in_process import InProcess, can_run
-from sdyopt.tools.lit.shell import Result, parse, run_pipeline
-from sdyopt.tools.lit.tools import Tools
+from sdyopt.tools.lit.tools import InProcess, Result, Tools, can_run, parse, run_pipeline
 
 COMMANDS = [
     "sdy-opt {program} -cse | filecheck {program}",

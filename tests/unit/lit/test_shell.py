@@ -7,7 +7,7 @@ from typing import IO
 import pytest
 
 from sdyopt.tools.lit.directives import MalformedCaseError
-from sdyopt.tools.lit.shell import Stage, parse, render, run_pipeline
+from sdyopt.tools.lit.tools import Stage, parse, render, run_pipeline
 
 STATUSES = {"pass": 0, "fail": 1, "traceback": 134, "killed": -9}
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.tools.lit import forkserver
-from sdyopt.tools.lit.shell import TIMEOUT_STATUS
-from sdyopt.tools.lit.tools import MODULES, Tools
+from sdyopt.tools.lit.tools import MODULES, TIMEOUT_STATUS, Tools
 
 PROBE = '''
 """A tool that performs the action named by its first argument."""

@@ -14,9 +14,14 @@ from sdyopt.mlir.dialects.sdy.sharding_checks import sharding_problem
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.types import F32, RankedTensor
 from sdyopt.shardy.notation.device_tiling import DeviceTiling, Sharing, Uniform, slice_of
-from sdyopt.shardy.notation.gspmd import gspmd_text, parse_gspmd
+from sdyopt.shardy.notation.gspmd import (
+    UniformOnMesh,
+    gspmd_text,
+    named_sharding_text,
+    parse_gspmd,
+    parse_named_sharding,
+)
 from sdyopt.shardy.notation.mesh_text import parse_sdy
-from sdyopt.shardy.notation.named_sharding import UniformOnMesh, named_sharding_text, parse_named_sharding
 from sdyopt.shardy.notation.partition_spec import parse_partition_spec, partition_spec_text
 from sdyopt.shardy.notation.reading import as_iota, mesh_dialect_text, parse_mesh_dialect
 from sdyopt.shardy.notation.sharding_on_mesh import (

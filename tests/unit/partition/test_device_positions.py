@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
+from sdyopt.shardy.sharding.axis_lists import replica_groups, shard_indices
 from tests.simulation.devices import Devices
 from tests.unit.sharding.notation import read_axes, read_mesh
 

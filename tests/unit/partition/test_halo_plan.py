@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
-from sdyopt.shardy.partition.halo_plan import HaloPlan, Piece, plan_halo, reads_of_windows
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension
+from sdyopt.shardy.partition.halo_exchange import HaloPlan, Piece, plan_halo, reads_of_windows
 
 
 def test_windows_of_three_read_two_elements_of_the_next_shard() -> None:

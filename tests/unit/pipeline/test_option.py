@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from sdyopt.mlir.pipeline import Pass, Unsigned, UsageError, option
-from sdyopt.mlir.pipeline.option import declared_options, read_options, split_list, write_options
+from sdyopt.mlir.pipeline.base import declared_options, read_options, split_list, write_options
 
 
 class Level(StrEnum):

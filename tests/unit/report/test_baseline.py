@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.report.baseline import read_baseline
-from sdyopt.analysis.report.json_report import json_report
+from sdyopt.analysis.report.json_report import json_report, read_baseline
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
 from tests.unit.report.programs import report

@@ -23,7 +23,7 @@ from sdyopt.mlir.ir.op_fields import operand, result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import PURE
 from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import sharding_rule
 
 DIALECT = toy = Dialect("toy")
 

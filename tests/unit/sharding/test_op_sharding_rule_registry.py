@@ -5,9 +5,8 @@ import pytest
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling, separate_run
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, SliceOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
@@ -15,9 +14,8 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, UnregisteredOp, build
 from sdyopt.mlir.ir.types import F32, I64, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder
+from sdyopt.shardy.sharding.op_sharding_rule_builder import OpShardingRuleBuilder, sharding_rule
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
-from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
 
 VECTOR = tensor((8,), F32)
 

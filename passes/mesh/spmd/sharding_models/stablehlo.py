@@ -7,19 +7,18 @@ be combined.
 
 from __future__ import annotations
 
-from sdyopt.mlir.dialects.arith.folding import element_type, elements
+from sdyopt.mlir.dialects.arith.dialect import element_type, elements
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind
 from sdyopt.mlir.dialects.mesh.shard_op import ShardOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, MulOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
-from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import FloatType, IntegerType, RankedTensor
 from sdyopt.mlir.ir.value import Value

@@ -14,15 +14,14 @@ from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, PadOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.local_builder import LocalBuilder
-from sdyopt.shardy.sharding.elementwise import is_elementwise
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # So many operations are between a product and its split at most, such as the addition of a bias.
 _MAX_BETWEEN = 8

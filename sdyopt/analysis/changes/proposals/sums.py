@@ -21,15 +21,14 @@ from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp, AllToAllOp, ReduceScatterOp
-from sdyopt.mlir.dialects.stablehlo.conversion import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, NegOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
@@ -39,8 +38,8 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import OpResult, Value
 from sdyopt.shardy.partition.local_builder import dense_integers
-from sdyopt.shardy.sharding.elementwise import is_elementwise
-from sdyopt.shardy.sharding.replica_groups import replica_groups, shard_indices
+from sdyopt.shardy.sharding.axis_lists import replica_groups, shard_indices
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # Chains are short; nothing is gained by longer ones, and axes are tried in all orders.
 _MAX_BETWEEN = 8

@@ -9,9 +9,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from sdyopt.analysis.execution.worker.comparison import reduced
 from sdyopt.analysis.execution.worker.devices import DeviceProgram
-from sdyopt.analysis.execution.worker.inputs import Array, Placement, cut, dtype_of, numpy_type, slices
+from sdyopt.analysis.execution.worker.inputs import (
+    Array,
+    Placement,
+    cut,
+    dtype_of,
+    numpy_type,
+    reduced,
+    slices,
+)
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, object]:

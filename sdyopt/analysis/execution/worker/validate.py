@@ -9,11 +9,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from sdyopt.analysis.execution.worker.comparison import Difference, relative_distance
 from sdyopt.analysis.execution.worker.devices import DeviceProgram
 from sdyopt.analysis.execution.worker.inputs import (
     RANGES,
     Array,
+    Difference,
     Placement,
     cut,
     draw,
@@ -21,6 +21,7 @@ from sdyopt.analysis.execution.worker.inputs import (
     limit,
     numpy_type,
     perturbed,
+    relative_distance,
 )
 
 # A difference says nothing if differently rounded inputs lead to this share of it.

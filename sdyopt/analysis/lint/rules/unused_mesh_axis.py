@@ -20,9 +20,9 @@ from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.lint.program import LintedProgram, shardings_in
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.error_help.table import text
 
 # So many changes of inputs are tried.

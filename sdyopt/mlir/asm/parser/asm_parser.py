@@ -12,7 +12,7 @@ from struct import unpack
 from typing import Protocol, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape

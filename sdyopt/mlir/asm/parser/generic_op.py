@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.asm.lexical import PROPERTIES
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, OperandName, RegionParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute

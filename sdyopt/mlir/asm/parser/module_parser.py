@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import FileLoc, Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.base.releases import followed_release
@@ -37,8 +37,14 @@ from sdyopt.mlir.asm.parser.statement_cache import (
     split_location,
     template_of,
 )
-from sdyopt.mlir.asm.parser.statement_forms import Holes, OpenOpParser, OpenScope, statement_of
-from sdyopt.mlir.asm.parser.statement_templates import StatementTemplates, TemplateSettings
+from sdyopt.mlir.asm.parser.statement_templates import (
+    Holes,
+    OpenOpParser,
+    OpenScope,
+    StatementTemplates,
+    TemplateSettings,
+    statement_of,
+)
 from sdyopt.mlir.asm.resources import Resources
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Block, Region

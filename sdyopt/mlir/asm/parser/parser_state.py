@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import ATTRIBUTE_ID, SUFFIX_ID, TRIVIA, TYPE_ID

@@ -22,8 +22,13 @@ from sdyopt.mlir.asm.printer.attribute_printer import (
     DiagnosticAttributePrinter,
     TooLongError,
 )
-from sdyopt.mlir.asm.printer.printed_line import PrintedLine, attribute_position
-from sdyopt.mlir.asm.printer.ssa_names import SsaNames, argument_comments, users_comment
+from sdyopt.mlir.asm.printer.ssa_names import (
+    PrintedLine,
+    SsaNames,
+    argument_comments,
+    attribute_position,
+    users_comment,
+)
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.op_signature import FORM, FORMAT, OpSignature

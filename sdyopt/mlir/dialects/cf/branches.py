@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.select import SelectOp
+from sdyopt.mlir.dialects.arith.compare import SelectOp, make_constant
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, I32_ARRAY, STRING_ATTR
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, successor
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

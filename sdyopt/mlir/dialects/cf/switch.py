@@ -16,7 +16,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr, dense, element_size
 from sdyopt.mlir.ir.constraints import ANY_TYPE, I32_ARRAY, INTEGER_ELEMENTS_ATTR, TypeConstraint
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import successor_operand_values
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, successor, successors
 from sdyopt.mlir.ir.op_signature import OpSignature

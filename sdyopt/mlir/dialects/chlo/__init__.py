@@ -3,7 +3,7 @@
 import os
 from importlib import import_module
 
-from sdyopt.mlir.dialects.chlo.dialect import chlo
+from sdyopt.mlir.dialects.chlo.elementwise import chlo
 
 DIALECT = chlo
 

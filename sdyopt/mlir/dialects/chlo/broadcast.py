@@ -8,7 +8,7 @@ from typing import TypeVar
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.dialects.chlo.dialect import (
+from sdyopt.mlir.dialects.chlo.elementwise import (
     ANY_COMPLEX_TENSOR,
     ANY_FLOAT_TENSOR,
     ANY_PRED_OR_INT_TENSOR,

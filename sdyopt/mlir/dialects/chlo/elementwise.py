@@ -1,38 +1,69 @@
-"""Elementwise operations of chlo, and its constants."""
+"""The chlo dialect object, its type constraints, its elementwise operations and its constants."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.asm.format.format_elements import custom
+from sdyopt.mlir.asm.format.format_elements import TypeOf, custom, directive
 from sdyopt.mlir.asm.format.print_template import Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.chlo.dialect import (
-    ANY_COMPLEX_TENSOR,
-    ANY_FLOAT_OR_COMPLEX_TENSOR,
-    ANY_FLOAT_TENSOR,
-    ANY_PRED_TENSOR,
-    chlo,
-)
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     BROADCASTING_ELEMENTWISE,
     COMPATIBLE_TYPES,
     INFERS_COMPATIBLE_TYPES,
     most_specific_operand_type,
 )
-from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, INT_TENSOR, STATIC_TENSOR
+from sdyopt.mlir.dialects.stablehlo.types import (
+    ANY_TENSOR,
+    COMPLEX,
+    FLOAT,
+    INT,
+    INT_TENSOR,
+    PRED,
+    STATIC_TENSOR,
+    any_of,
+    shaped_of,
+)
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr, dense, element_size
 from sdyopt.mlir.ir.constraints import ELEMENTS_ATTR, AttrConstraint
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE, PURE
 from sdyopt.mlir.ir.types import I1, RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.mlir.ir.value import LazyLocation
+
+chlo = Dialect("chlo")
+chlo.unknown_attribute = ErrorKind("unknown chlo attribute")
+chlo.is_inlinable = True
+
+
+_TENSORS = (RankedTensor, UnrankedTensor)
+
+ANY_PRED_TENSOR = shaped_of("tensor", _TENSORS, PRED)
+ANY_FLOAT_TENSOR = shaped_of("tensor", _TENSORS, FLOAT)
+ANY_COMPLEX_TENSOR = shaped_of("tensor", _TENSORS, COMPLEX)
+ANY_FLOAT_OR_COMPLEX_TENSOR = shaped_of("tensor", _TENSORS, any_of(FLOAT, COMPLEX))
+ANY_PRED_OR_INT_TENSOR = shaped_of("tensor", _TENSORS, any_of(PRED, INT))
+
+
+@directive("AnyTensorType")
+class AnyTensorTypeOf(TypeOf):
+    """The type of a field, which must be a ranked or unranked tensor."""
+
+    def parse(self, op_parser: OpAsmParser) -> None:
+        offset = op_parser.skip_trivia()
+        super().parse(op_parser)
+        (type,) = op_parser.types[self.field]
+        if not isinstance(type, RankedTensor | UnrankedTensor):
+            raise op_parser.error("invalid kind of type specified", offset)
+
 
 _BINARY_TRAITS = (PURE, INFERS_COMPATIBLE_TYPES, COMPATIBLE_TYPES)
 

@@ -10,7 +10,7 @@ from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_at
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser, segments
-from sdyopt.mlir.dialects.chlo.dialect import chlo
+from sdyopt.mlir.dialects.chlo.elementwise import chlo
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import DimensionNumbers
 from sdyopt.mlir.dialects.stablehlo.contraction import RaggedDimensions, check_ragged_dot
 from sdyopt.mlir.dialects.stablehlo.dialect import NON_NEGATIVE_I64, EnumAttr, enumeration

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, handling
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.diagnostics.text import native_path
 from sdyopt.base.diagnostics.usage import UsageError

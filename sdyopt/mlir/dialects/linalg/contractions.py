@@ -9,12 +9,13 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.linalg.bodies import cast, combine
 from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.structured import (
     INDEXING_MAPS,
     MAPS,
     NamedOp,
+    cast,
+    combine,
     linalg,
     make_body,
     parse_implied_body,

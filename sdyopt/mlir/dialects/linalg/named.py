@@ -10,7 +10,6 @@ from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.linalg.bodies import append, cast, check_numbers, combine
 from sdyopt.mlir.dialects.linalg.contractions import TYPE_FN, TypeFn, parse_with_maps, print_with_maps
 from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.layout import IndexOp
@@ -18,6 +17,10 @@ from sdyopt.mlir.dialects.linalg.structured import (
     MAPS,
     NamedOp,
     UnsupportedElementError,
+    append,
+    cast,
+    check_numbers,
+    combine,
     linalg,
     make_body,
 )

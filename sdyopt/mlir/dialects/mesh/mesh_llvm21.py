@@ -44,7 +44,7 @@ from sdyopt.mlir.dialects.mesh.shard_op import (
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
 from sdyopt.mlir.ir.constraints import AttrConstraint
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern

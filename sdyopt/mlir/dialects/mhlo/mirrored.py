@@ -42,6 +42,7 @@ from sdyopt.mlir.dialects.stablehlo import (
     types,
 )
 from sdyopt.mlir.dialects.stablehlo.collectives import AllToAllOp, CollectiveBroadcastOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import CompositeOp
 from sdyopt.mlir.dialects.stablehlo.convolution import DynamicConvOp
 from sdyopt.mlir.dialects.stablehlo.dialect import (
     I64_ELEMENTS,
@@ -50,7 +51,6 @@ from sdyopt.mlir.dialects.stablehlo.dialect import (
     stablehlo,
 )
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp
-from sdyopt.mlir.dialects.stablehlo.tuple_composite import CompositeOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
     COMPATIBLE_TYPES,
     HLO_COMMUTATIVE,

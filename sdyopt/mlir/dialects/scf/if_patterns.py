@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 
-from sdyopt.mlir.dialects.arith.bitwise import AndIOp, XOrIOp
-from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.select import SelectOp
+from sdyopt.mlir.dialects.arith.compare import SelectOp, make_constant
+from sdyopt.mlir.dialects.arith.integers import AndIOp, XOrIOp
 from sdyopt.mlir.dialects.scf.conditional import IfOp, YieldOp
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import is_trivially_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern

@@ -25,7 +25,7 @@ from sdyopt.mlir.ir.attribute import UNIT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature

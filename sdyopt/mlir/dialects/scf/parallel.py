@@ -28,7 +28,7 @@ from sdyopt.mlir.ir.constraints import (
     AttrConstraint,
     TypeConstraint,
 )
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, ends_with, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, regions, results
 from sdyopt.mlir.ir.op_signature import OpSignature

@@ -4,9 +4,7 @@ from sdyopt.mlir.dialects.sdy import (
     attribute_checks,
     canonicalization,
     collectives,
-    computation_ops,
     ops,
-    propagation_debug_attrs,
     reshard_canonicalization,
     rule,
 )
@@ -17,9 +15,7 @@ __all__ = [
     "attribute_checks",
     "canonicalization",
     "collectives",
-    "computation_ops",
     "ops",
-    "propagation_debug_attrs",
     "reshard_canonicalization",
     "rule",
 ]

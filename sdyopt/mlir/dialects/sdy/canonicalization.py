@@ -30,8 +30,8 @@ from sdyopt.mlir.dialects.sdy.collectives import (
     ReplicatedToUnreducedOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh, mesh_of
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of, sharding_or_replicated

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute

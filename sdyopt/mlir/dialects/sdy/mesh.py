@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import prod
 from weakref import WeakSet
 
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.interning import derived_field, set_derived
 from sdyopt.mlir.asm.format.attribute_format import (
     BracketedList,

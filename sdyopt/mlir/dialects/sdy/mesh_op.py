@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind, Message
+from sdyopt.base.diagnostics.ids import ErrorKind, Message
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, partial
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind, Message, about
+from sdyopt.base.diagnostics.ids import ErrorKind, Message, about
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute, plain_type

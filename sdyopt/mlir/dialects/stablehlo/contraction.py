@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.attribute_format import attribute_format, dialect_attribute
 from sdyopt.mlir.asm.format.format_elements import Custom, directive

@@ -32,25 +32,25 @@ from sdyopt.mlir.dialects.stablehlo.dialect import (
     stablehlo,
 )
 from sdyopt.mlir.dialects.stablehlo.precision import PRECISION_CONFIG, check_precision
-from sdyopt.mlir.dialects.stablehlo.type_compatibility import have_compatible_element_types
-from sdyopt.mlir.dialects.stablehlo.types import (
-    STATIC_2D_INT_TENSOR,
-    TENSOR,
-    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR,
-)
-from sdyopt.mlir.dialects.stablehlo.window import (
+from sdyopt.mlir.dialects.stablehlo.reducer import (
     Padding,
     checked_window,
     padding_pairs,
     pairs_of,
     window_result_shape,
 )
+from sdyopt.mlir.dialects.stablehlo.type_compatibility import have_compatible_element_types
+from sdyopt.mlir.dialects.stablehlo.types import (
+    STATIC_2D_INT_TENSOR,
+    TENSOR,
+    TENSOR_OR_PER_AXIS_QUANTIZED_TENSOR,
+)
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.constraints import BOOL_ARRAY, I64_ARRAY, of_class
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT

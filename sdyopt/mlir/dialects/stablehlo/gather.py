@@ -29,7 +29,7 @@ from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements
 from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, of_class
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes, same_element_types

@@ -25,17 +25,15 @@ from sdyopt.mlir.dialects.stablehlo.reducer import (
     RegionSignature,
     RegionSignatures,
     RegionVerifyingOp,
+    WindowDimension,
     check_reducer,
+    checked_window,
+    padding_pairs,
     region_signature,
+    window_result_shape,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import HLO_COMMUTATIVE, INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import TENSOR, bounds_of, encoding_with
-from sdyopt.mlir.dialects.stablehlo.window import (
-    WindowDimension,
-    checked_window,
-    padding_pairs,
-    window_result_shape,
-)
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr
 from sdyopt.mlir.ir.block import Region

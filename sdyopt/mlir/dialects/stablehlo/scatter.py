@@ -23,12 +23,14 @@ from sdyopt.mlir.dialects.stablehlo.reducer import (
     RegionSignatures,
     RegionVerifyingOp,
     check_reducer,
+    checked_window,
     have_compatible_shapes_and_element_types,
+    padding_pairs,
     region_signature,
+    window_result_shape,
 )
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES
 from sdyopt.mlir.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
-from sdyopt.mlir.dialects.stablehlo.window import checked_window, padding_pairs, window_result_shape
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE

@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from math import prod
 from struct import pack, unpack
 
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, listing, quoted
 from sdyopt.mlir.dialects.stablehlo.types import bounds_of, encoding_with
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.folding import constant_value
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes, are_compatible_sizes

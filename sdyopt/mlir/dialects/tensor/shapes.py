@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult
 from sdyopt.mlir.dialects.tensor.values import ANY_TENSOR, RANKED, join_shapes, tensor_dialect
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
 from sdyopt.mlir.ir.block import Region

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult
+from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult
 from sdyopt.mlir.dialects.tensor.values import (
     RANKED,
     CastOp,

@@ -11,12 +11,12 @@ from sdyopt.mlir.asm.format.directives import RankedTensorTypeOf
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
-from sdyopt.mlir.dialects.arith.folding import Constants, FoldResult, element_at, scalar
+from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult, element_at, scalar
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer
 from sdyopt.mlir.ir.constraints import ANY_TYPE, INDEX_VALUE, TypeConstraint
+from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
-from sdyopt.mlir.ir.folding import constant_value
 from sdyopt.mlir.ir.op_fields import VARIADIC, ValueField, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, result_named

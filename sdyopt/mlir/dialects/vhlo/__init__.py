@@ -7,7 +7,7 @@ is the table of operations, and `conversion` converts attributes and types. `to_
 """
 
 from sdyopt.mlir.dialects.vhlo import attributes, conversion, ops, types
-from sdyopt.mlir.dialects.vhlo.dialect import vhlo
+from sdyopt.mlir.dialects.vhlo.types import vhlo
 
 DIALECT = vhlo
 

@@ -10,14 +10,16 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration
 from sdyopt.mlir.dialects.stablehlo.types import parse_dimension_size, print_dimension_size
-from sdyopt.mlir.dialects.vhlo.dialect import MINIMUM, Version, vhlo
 from sdyopt.mlir.dialects.vhlo.types import (
+    MINIMUM,
     SIMPLE_TYPES,
     Parse,
     SimpleType,
+    Version,
     double_text,
     in_brackets,
     parse_double,
+    vhlo,
 )
 from sdyopt.mlir.ir.attribute import Attribute, Type
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer

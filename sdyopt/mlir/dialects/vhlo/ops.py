@@ -18,8 +18,7 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
 from sdyopt.mlir.dialects.vhlo.attributes import StringV1, TypeV1
-from sdyopt.mlir.dialects.vhlo.dialect import CURRENT, MINIMUM, Version, version_of, vhlo
-from sdyopt.mlir.dialects.vhlo.types import FunctionV1
+from sdyopt.mlir.dialects.vhlo.types import CURRENT, MINIMUM, FunctionV1, Version, version_of, vhlo
 from sdyopt.mlir.ir.constraints import ANY_ATTR, ANY_TYPE
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, regions, result, results
 from sdyopt.mlir.ir.operation import Op

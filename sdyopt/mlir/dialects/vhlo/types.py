@@ -1,18 +1,22 @@
-"""The types of VHLO. Those without parameters are instances of `SimpleType`."""
+"""The vhlo dialect object, versions of StableHLO, and the types of VHLO.
+
+Types without parameters are instances of `SimpleType`.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from struct import pack, unpack
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.types import TOKEN_TYPE, print_dimension_size
-from sdyopt.mlir.dialects.vhlo.dialect import MINIMUM, Version, vhlo
 from sdyopt.mlir.ir.attribute import Attribute, Type
+from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.floats import FLOAT_FORMATS, float_text
 from sdyopt.mlir.ir.types import (
     BF16,
@@ -28,6 +32,38 @@ from sdyopt.mlir.ir.types import (
     RankedShapedType,
     Signedness,
 )
+
+vhlo = Dialect("vhlo")
+vhlo.unknown_attribute = ErrorKind("unknown vhlo attribute")
+vhlo.unknown_type = ErrorKind("unknown vhlo type: {mnemonic}")
+
+# Major, minor and patch number.
+Version = tuple[int, int, int]
+
+MINIMUM: Final = (0, 9, 0)
+CURRENT: Final = (1, 22, 0)
+
+# The version of MLIR's bytecode format by the first version of StableHLO that writes it.
+_BYTECODE_VERSIONS = {(0, 9, 0): 0, (0, 10, 0): 1, (0, 12, 0): 3, (0, 14, 0): 4, (0, 15, 0): 6}
+
+_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")
+
+
+def version_of(text: str) -> Version | None:
+    """The version of a text such as `1.9.0`; None if it is none."""
+    match = _VERSION.fullmatch(text)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
+
+
+def version_text(version: Version) -> str:
+    """The text of a version, such as `1.9.0`."""
+    return ".".join(map(str, version))
+
+
+def bytecode_version(version: Version) -> int:
+    """The version of the bytecode format of artifacts of a version of StableHLO."""
+    return next(number for first, number in reversed(_BYTECODE_VERSIONS.items()) if first <= version)
+
 
 _DOUBLE = FLOAT_FORMATS["f64"]
 _SIZE = re.compile(r"(\?|[0-9]{1,18})x")

@@ -29,27 +29,25 @@ from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import reduction_attributes
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import PadOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicUpdateSliceOp, PadOp, SliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
-from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
+from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, Reads, exchange, plan_halo
 from sdyopt.shardy.partition.local_builder import dense_integers, scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import (
     LocalContext,
+    Lowered,
     check_device_count,
     first_shard_table,
+    lowering,
     offset_type,
 )
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import combine_partial_results
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.sharded_body import ShardedBody, may_exchange
-from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, sharded_size
-from sdyopt.shardy.sharding.replica_groups import shard_indices
+from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, shard_indices, sharded_size
 
 
 @lowering(AllSliceOp)

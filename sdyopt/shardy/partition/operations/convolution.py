@@ -8,19 +8,24 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import SubtractOp
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer
 from sdyopt.mlir.ir.types import I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension
-from sdyopt.shardy.partition.halo_plan import plan_halo
+from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, plan_halo
 from sdyopt.shardy.partition.local_builder import dense_integers, scalar_type, shape_of
-from sdyopt.shardy.partition.local_context import Axes, LocalContext, LocalTypes, offset_type
+from sdyopt.shardy.partition.local_context import (
+    Axes,
+    LocalContext,
+    LocalTypes,
+    Lowered,
+    lowering,
+    offset_type,
+)
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, crosses_shards
 from sdyopt.shardy.partition.sharded_body import (
     HaloContext,

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
-from sdyopt.mlir.dialects.stablehlo.broadcast import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.nullary import ConstantOp, IotaOp
 from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.types import I1, IntegerType, RankedTensor
@@ -20,14 +20,15 @@ from sdyopt.shardy.partition.local_context import (
     Axes,
     LocalContext,
     LocalTypes,
+    Lowered,
     check_device_count,
     first_shard_table,
+    lowering,
 )
 from sdyopt.shardy.partition.operations.collectives import slice_replicated
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, crosses_shards
-from sdyopt.shardy.sharding.replica_groups import shard_indices
+from sdyopt.shardy.sharding.axis_lists import shard_indices
 
 
 @lowering(SdyConstantOp, ConstantOp)

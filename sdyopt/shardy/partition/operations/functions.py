@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from sdyopt.mlir.asm.printer.asm_printer import legalization_error
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.computation_ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, PropagationBarrierOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import IfOp
@@ -17,9 +16,8 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, TypeAttr
 from sdyopt.mlir.ir.symbols import lookup_symbol
 from sdyopt.mlir.ir.types import FunctionType, RankedTensor, Type
-from sdyopt.shardy.partition.local_context import LocalContext, LocalTypes
+from sdyopt.shardy.partition.local_context import LocalContext, LocalTypes, Lowered, lowering
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unsupported
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, all_dims, by_rule, crosses_shards, dims_with_factors
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 

@@ -24,11 +24,12 @@ from sdyopt.shardy.partition.local_context import (
     Axes,
     LocalContext,
     LocalTypes,
+    Lowered,
     first_shard_table,
+    lowering,
 )
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape, unsupported
 from sdyopt.shardy.partition.partial_results import check_is_combined
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards, dims_with_factors
 from sdyopt.shardy.sharding.axis_lists import sharded_size
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of

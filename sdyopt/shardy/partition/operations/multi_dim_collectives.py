@@ -20,9 +20,8 @@ from sdyopt.mlir.ir.types import I64, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.combiners import combiner_of
 from sdyopt.shardy.partition.local_builder import LocalBuilder, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext
+from sdyopt.shardy.partition.local_context import LocalContext, Lowered, lowering
 from sdyopt.shardy.partition.partial_results import all_gather, combine_partial_results
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.sharding.axis_lists import sharded_size
 
 # --- all_gather -----------------------------------------------------------------------------------

@@ -5,39 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.stablehlo.concatenate_pad import ConcatenateOp, PadOp
-from sdyopt.mlir.dialects.stablehlo.slicing import SliceOp
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension
+from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, PadOp, SliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.types import I1, I64, RankedTensor, tensor
 from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.partition.halo_exchange import (
     Padding,
+    Piece,
     ReadDimension,
     element_index,
     exchange,
     extend,
     padding_of,
+    plan_halo,
     read_dimensions,
+    reads_of_windows,
     receive,
     take,
 )
-from sdyopt.shardy.partition.halo_plan import Piece, plan_halo, reads_of_windows
 from sdyopt.shardy.partition.local_builder import scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import (
     RESHARD_HELP,
     Axes,
     LocalContext,
     LocalTypes,
+    Lowered,
     check_device_count,
+    lowering,
     offset_type,
 )
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, both, crosses_shards
 from sdyopt.shardy.partition.sharded_body import HaloContext, ShardedBody, Values, begin_body, exchanges_halos
-from sdyopt.shardy.sharding.replica_groups import shard_indices
+from sdyopt.shardy.sharding.axis_lists import shard_indices
 
 
 @lowering(PadOp)

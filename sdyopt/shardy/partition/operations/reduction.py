@@ -8,10 +8,10 @@ from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.compare_select import CompareOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension, checked_window, padding_pairs
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import dense_array, element_size
 from sdyopt.mlir.ir.floats import Specials, nan_bits
@@ -22,19 +22,25 @@ from sdyopt.shardy.partition.combiners import COUNTS_EACH, binary_body, identity
 from sdyopt.shardy.partition.halo_exchange import (
     Padding,
     ReadDimension,
+    Reads,
     all_gather,
     crop,
     element_index,
     exchange,
     padding_of,
+    plan_halo,
     read_dimensions,
 )
-from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
 from sdyopt.shardy.partition.local_builder import dense_integers, scalar_type, shape_of
-from sdyopt.shardy.partition.local_context import LocalContext, LocalTypes, first_shard_table
+from sdyopt.shardy.partition.local_context import (
+    LocalContext,
+    LocalTypes,
+    Lowered,
+    first_shard_table,
+    lowering,
+)
 from sdyopt.shardy.partition.padding import Padded, Padder, pads, unpadded_shape
 from sdyopt.shardy.partition.partial_results import check_is_combined, is_combined_by_none
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, by_rule, crosses_shards
 from sdyopt.shardy.partition.sharded_body import (
     HaloContext,
@@ -54,7 +60,7 @@ from sdyopt.shardy.partition.windows import (
     window_crosses,
     windows_of,
 )
-from sdyopt.shardy.sharding.explicit_reshards.dot_result import reduction_kind
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import reduction_kind
 
 
 @lowering(DotOp)

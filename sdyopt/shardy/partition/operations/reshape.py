@@ -12,8 +12,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, with_axes
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
-from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, exchange
-from sdyopt.shardy.partition.halo_plan import Reads, plan_halo
+from sdyopt.shardy.partition.halo_exchange import Padding, ReadDimension, Reads, exchange, plan_halo
 from sdyopt.shardy.partition.local_builder import scalar_type, shape_of
 from sdyopt.shardy.partition.local_context import Axes, LocalTypes
 from sdyopt.shardy.partition.padding import (

@@ -10,10 +10,10 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp, AndOp, MulOp, OrOp, SubtractOp
+from sdyopt.mlir.dialects.stablehlo.reducer import WindowDimension
 from sdyopt.mlir.dialects.stablehlo.shapes import ReverseOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked
-from sdyopt.mlir.dialects.stablehlo.window import WindowDimension
 from sdyopt.mlir.ir.builtin_attributes import dense_array
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import I1, I64, ComplexType, FloatType, IntegerType, RankedTensor, Type, tensor
@@ -26,7 +26,14 @@ from sdyopt.shardy.partition.local_builder import (
     scalar_type,
     shape_of,
 )
-from sdyopt.shardy.partition.local_context import RESHARD_HELP, Axes, LocalContext, LocalTypes
+from sdyopt.shardy.partition.local_context import (
+    RESHARD_HELP,
+    Axes,
+    LocalContext,
+    LocalTypes,
+    Lowered,
+    lowering,
+)
 from sdyopt.shardy.partition.padding import (
     Padded,
     Padder,
@@ -35,7 +42,6 @@ from sdyopt.shardy.partition.padding import (
     unpadded_shape,
     unsupported,
 )
-from sdyopt.shardy.partition.registry import Lowered, lowering
 from sdyopt.shardy.partition.replication import Dim, both, crosses_shards
 from sdyopt.shardy.partition.sharded_body import (
     HaloContext,
@@ -45,7 +51,7 @@ from sdyopt.shardy.partition.sharded_body import (
     exchanges_halos,
     shape_along,
 )
-from sdyopt.shardy.sharding.replica_groups import replica_groups
+from sdyopt.shardy.sharding.axis_lists import replica_groups
 
 
 @lowering(SliceOp)

@@ -57,7 +57,7 @@ from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
     find_common_axes,
     has_multi_factor_dimension,
 )
-from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import better_dot_result_axes
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 _DOTS = (DotOp, DotGeneralOp)

@@ -1,9 +1,21 @@
-"""Sharding rules of the collectives of StableHLO."""
+"""Sharding rules of the collectives of StableHLO, and the operations that need no rule.
+
+Those without a rule are structural, have no operands that are tensors, transfer data to or from the host,
+reshard their operand, or are handled by propagation itself. Terminators and operations with data-flow edges
+need no rule either, and are not listed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import CallOp, FuncOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ConstantOp as SdyConstantOp
+from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingGroupOp
+from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, FuncDataFlowEdgeOp
+from sdyopt.mlir.dialects.stablehlo.asynchronous import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.collectives import (
     AllGatherOp,
     AllReduceOp,
@@ -13,9 +25,21 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     CrossReplicaSumOp,
     ReduceScatterOp,
 )
+from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp
+from sdyopt.mlir.dialects.stablehlo.nullary import (
+    AfterAllOp,
+    ConstantOp,
+    CreateTokenOp,
+    IotaOp,
+    PartitionIdOp,
+)
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    FactorType,
+    NoRule,
+    OpShardingRuleBuilder,
+    sharding_rule,
+)
 
 
 @sharding_rule(AllReduceOp, CollectiveBroadcastOp, CollectivePermuteOp, CrossReplicaSumOp)
@@ -58,3 +82,19 @@ def _add_factors(
     for dim in exchanged_dims:
         builder.add_operand_factor(dim, shape[dim], FactorType.NEED_REPLICATION)
         builder.add_result_factor(dim, result_shape[dim], FactorType.NEED_REPLICATION)
+
+
+_STRUCTURAL = (ModuleOp, FuncOp, CallOp, MeshOp, AfterAllOp, CreateTokenOp)
+_NO_TENSOR_OPERANDS = (ConstantOp, SdyConstantOp, IotaOp, PartitionIdOp, GetTupleElementOp)
+_HOST_TRANSFER = (InfeedOp, OutfeedOp, RecvOp, SendOp)
+_HANDLED_BY_PROPAGATION = (
+    DataFlowEdgeOp,
+    FuncDataFlowEdgeOp,
+    PropagationBarrierOp,
+    ShardingGroupOp,
+)
+
+
+@sharding_rule(*_STRUCTURAL, *_NO_TENSOR_OPERANDS, *_HOST_TRANSFER, ReshardOp, *_HANDLED_BY_PROPAGATION)
+def no_rule(signature: OpSignature, builder: OpShardingRuleBuilder) -> NoRule:
+    return NoRule()

@@ -11,8 +11,12 @@ from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.dialects.stablehlo.numerics import RngBitGeneratorOp
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedTensor, Type
-from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    FactorType,
+    NoRule,
+    OpShardingRuleBuilder,
+    sharding_rule,
+)
 
 # Callbacks and kernels whose results have no known relation to their operands.
 _OPAQUE = {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.conversion import (
+from sdyopt.mlir.dialects.stablehlo.compare_select import (
     AbsOp,
+    ClampOp,
+    CompareOp,
     ConvertOp,
     ImagOp,
     IsFiniteOp,
     RealOp,
     ReducePrecisionOp,
+    SelectOp,
 )
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
     AddOp,
@@ -60,8 +62,12 @@ from sdyopt.mlir.dialects.stablehlo.numerics import (
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.types import RankedShapedType
-from sdyopt.shardy.sharding.op_sharding_rule_builder import FactorType, OpShardingRuleBuilder
-from sdyopt.shardy.sharding.op_sharding_rule_table import NoRule, sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    FactorType,
+    NoRule,
+    OpShardingRuleBuilder,
+    sharding_rule,
+)
 
 _UNARY = (
     *(AbsOp, CbrtOp, CeilOp, ClzOp, ConvertOp, CosineOp, ExpOp, Expm1Op, FloorOp, ImagOp, IsFiniteOp),

@@ -10,13 +10,18 @@ from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions, DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
+from sdyopt.mlir.dialects.stablehlo.reducer import pairs_of
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import SelectAndScatterOp
-from sdyopt.mlir.dialects.stablehlo.window import pairs_of
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.shardy.sharding.op_sharding_rule_builder import Dims, FactorType, OpShardingRuleBuilder, Reduction
-from sdyopt.shardy.sharding.op_sharding_rule_table import sharding_rule
+from sdyopt.shardy.sharding.op_sharding_rule_builder import (
+    Dims,
+    FactorType,
+    OpShardingRuleBuilder,
+    Reduction,
+    sharding_rule,
+)
 
 
 @sharding_rule(ReduceOp, reduction=Reduction.REGION)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sdyopt.shardy.sharding.explicit_reshards.dot_result import better_dot_result_axes
+from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import better_dot_result_axes
 from tests.unit.sharding.explicit_reshards.examples import project_all
 from tests.unit.sharding.notation import read_axes, read_mesh, read_rule
 

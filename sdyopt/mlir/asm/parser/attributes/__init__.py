@@ -13,10 +13,10 @@ from sdyopt.base.diagnostics.location import Location, Source
 
 # Importing these registers their semantic actions.
 from sdyopt.mlir.asm.parser.attributes import builtin_attributes as _attributes
-from sdyopt.mlir.asm.parser.attributes import builtin_types as _types
 from sdyopt.mlir.asm.parser.attributes import dense_elements as _elements
 from sdyopt.mlir.asm.parser.attributes import dialect_symbols as _symbols
 from sdyopt.mlir.asm.parser.attributes import element_literals as _literals
+from sdyopt.mlir.asm.parser.attributes import semantic_actions as _types
 from sdyopt.mlir.asm.parser.attributes.dialect_symbols import parse_dialect_attribute
 from sdyopt.mlir.asm.parser.attributes.fast_path import (
     array_at,

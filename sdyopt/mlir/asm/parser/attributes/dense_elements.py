@@ -7,7 +7,7 @@ from binascii import unhexlify
 
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.base.diagnostics.error_kind import ErrorKind
+from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import FLOAT, unescape
 from sdyopt.mlir.asm.parser.attributes.element_literals import (
