@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.location import UnknownLoc
-from sdyopt.mlir.dialects.cf.switch import SwitchOp
+from sdyopt.mlir.dialects.cf import SwitchOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.scf import IfOp, YieldOp
 from sdyopt.mlir.ir.attribute import Attribute

@@ -9,7 +9,8 @@ A value is
 - *recomputed*: fused with several uses, as the gelu of a product is in the forward and in the backward pass.
   That pays if what it is computed from is no larger, or live until its last use anyway.
 
-The exponentials of some softmaxes are written once, by the operation that sums them up (`softmax.py`).
+The exponentials of some softmaxes are written once, by the operation that sums them up
+(`compiled_products.py`).
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from sdyopt.analysis.figures.compiled_products import (
+    computes_product,
+    softmax_of,
+    writes_exponentials,
+    writes_logits,
+)
 from sdyopt.analysis.figures.execution_counts import is_constant, is_passed_on
 from sdyopt.analysis.figures.loop_invariants import sum_over_iterations
-from sdyopt.analysis.figures.softmax import computes_product, softmax_of, writes_exponentials, writes_logits
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.chlo.elementwise import MulhiOp, NextAfterOp, PolygammaOp, ZetaOp
 from sdyopt.mlir.dialects.sdy.collectives import (

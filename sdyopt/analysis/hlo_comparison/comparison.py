@@ -21,8 +21,7 @@ from sdyopt.analysis.hlo_comparison.collectives import (
 )
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.analysis.hlo_comparison.places import place_of, used_at
-from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch, top_k
+from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch, place_of, top_k, used_at
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc

@@ -21,7 +21,6 @@ from sdyopt.analysis.hlo_comparison.accelerators import (
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand
 from sdyopt.analysis.hlo_comparison.comparison import HloComparison, totals_of, wire_bytes
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.places import place_of
 from sdyopt.analysis.hlo_comparison.reasons import (
     ELSEWHERE,
     HIT,
@@ -30,6 +29,7 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     SIZE,
     CollectiveMatch,
     label,
+    place_of,
 )
 from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.formats import DEFAULT_WIDTH

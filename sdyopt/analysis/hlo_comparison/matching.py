@@ -17,19 +17,8 @@ from sdyopt.analysis.hlo_comparison.collectives import REDUCTIONS, CollectiveOpe
 from sdyopt.analysis.hlo_comparison.hlo_graph import HloValue, without_rearranging
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.pairing import Key, Pairing, Whole, rings_of, transfers_of
-from sdyopt.analysis.hlo_comparison.places import (
-    ANY_PLACE,
-    OWN_PLACES,
-    PLACES,
-    SAME_PASS,
-    call_lines,
-    call_lines_and_name,
-    has_place,
-    name_is_of,
-    own_line,
-    own_line_and_name,
-)
 from sdyopt.analysis.hlo_comparison.reasons import (
+    ANY_PLACE,
     AXES,
     ELSEWHERE,
     HIT,
@@ -37,10 +26,13 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     ONCE,
     ONLY_REPORT,
     ONLY_XLA,
+    OWN_PLACES,
+    PLACES,
     REMATERIALIZED,
     REPEATED,
     RING,
     RUNS,
+    SAME_PASS,
     SCATTER,
     SIZE,
     SLICES,
@@ -50,7 +42,13 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     TYPE,
     UNROLLED,
     CollectiveMatch,
+    call_lines,
+    call_lines_and_name,
+    has_place,
     label,
+    name_is_of,
+    own_line,
+    own_line_and_name,
     purpose_of,
     top_k,
     why_differs,

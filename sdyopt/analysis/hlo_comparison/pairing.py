@@ -24,15 +24,18 @@ from sdyopt.analysis.hlo_comparison.accelerators import joined
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, Groups, in_all_slices, size_of
 from sdyopt.analysis.hlo_comparison.hlo_graph import REARRANGE, HloValue, Instruction
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
-from sdyopt.analysis.hlo_comparison.places import (
+from sdyopt.analysis.hlo_comparison.reasons import (
+    ELSEWHERE,
+    HIT,
     OWN_PLACES,
+    TYPE,
     Feature,
     call_lines_and_name,
     has_place,
+    label,
     own_line_and_name,
     used_at,
 )
-from sdyopt.analysis.hlo_comparison.reasons import ELSEWHERE, HIT, TYPE, label
 from sdyopt.base.dataclasses import dataclass
 
 Key = Callable[[CollectiveOperand], Hashable]

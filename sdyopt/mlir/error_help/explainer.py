@@ -8,7 +8,7 @@ from functools import cached_property
 from sdyopt.base.diagnostics.diagnostic import Diagnostic
 from sdyopt.base.diagnostics.ids import PARSE_ERROR, Message
 from sdyopt.base.diagnostics.location import FileRange, Location, Source, UnknownLoc, resolve_file_location
-from sdyopt.mlir.asm.parser.lexer import LexError, Token, next_token
+from sdyopt.mlir.asm.lexical import LexError, Token, next_token
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.error_help import names
 from sdyopt.mlir.error_help.statement import OpOffsets, Statement

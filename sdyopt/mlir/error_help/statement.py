@@ -16,8 +16,16 @@ from functools import cached_property
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc
-from sdyopt.mlir.asm.lexical import BARE_ID, STRING_EXTENT, SUFFIX_ID, TRIVIA
-from sdyopt.mlir.asm.parser.lexer import END, LexError, Token, next_token
+from sdyopt.mlir.asm.lexical import (
+    BARE_ID,
+    END,
+    STRING_EXTENT,
+    SUFFIX_ID,
+    TRIVIA,
+    LexError,
+    Token,
+    next_token,
+)
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.ir.attribute import DictAttr

@@ -6,7 +6,7 @@ while this interface stays the same.
 """
 
 from sdyopt.base.diagnostics.diagnostic import Severity
-from sdyopt.mlir.bytecode.jax_export import ExportedFunction
+from sdyopt.mlir.bytecode.stream import ExportedFunction
 from sdyopt.mlir.pipeline.base import option
 from sdyopt.tools.api.advice import Advice, Findings
 from sdyopt.tools.api.attributes import Attribute, Type

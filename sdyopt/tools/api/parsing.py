@@ -14,8 +14,8 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.diagnostics.whole_files import read_file
 from sdyopt.base.releases import NEWEST, release_of
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
-from sdyopt.mlir.bytecode.jax_export import ExportedFunction
-from sdyopt.mlir.bytecode.jax_export import exported_function as read_exported_function
+from sdyopt.mlir.bytecode.stream import ExportedFunction
+from sdyopt.mlir.bytecode.stream import exported_function as read_exported_function
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.registry import MESH_VERSIONS, dialect_table
 from sdyopt.tools.api.errors import SURROGATE, Collector, ParseError, VerifyError, diagnostic_of, require_text

@@ -31,7 +31,7 @@ def decode(name: str, data: bytes) -> Source:
     if data.startswith(BYTECODE_MAGIC):
         return Source(name, "", data=data)
     if BYTECODE_MAGIC in data:
-        from sdyopt.mlir.bytecode.jax_export import exported_program
+        from sdyopt.mlir.bytecode.stream import exported_program
 
         program = exported_program(data)
         if program is not None:

@@ -4,7 +4,7 @@ import re
 
 import sdyopt.shardy.sharding.rules  # noqa: F401  # registers them
 from sdyopt.shardy.sharding.op_sharding_rule_builder import rule_entries
-from sdyopt.shardy.sharding.rules.collective import no_rule
+from sdyopt.shardy.sharding.rules.elementwise import no_rule
 from tests.random_modules.rules.modules import random_module
 
 

@@ -4,8 +4,8 @@ from typing import TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc, Location, NameLoc, Source
+from sdyopt.mlir.asm.lexical import attribute_extent, location_extent, type_extent
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
-from sdyopt.mlir.asm.parser.lexer import attribute_extent, location_extent, type_extent
 from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, string
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.types import F32, Type

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sdyopt.mlir.asm.parser.lexer import attribute_extent, location_extent, type_extent
+from sdyopt.mlir.asm.lexical import attribute_extent, location_extent, type_extent
 
 
 @pytest.mark.parametrize(

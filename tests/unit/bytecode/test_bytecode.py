@@ -15,10 +15,9 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.asm.resources import resource_section
 from sdyopt.mlir.bytecode.attribute_table import encodings_of
-from sdyopt.mlir.bytecode.jax_export import exported_program
 from sdyopt.mlir.bytecode.properties import layouts_of
 from sdyopt.mlir.bytecode.reader import read_bytecode
-from sdyopt.mlir.bytecode.stream import NEWEST_VERSION
+from sdyopt.mlir.bytecode.stream import NEWEST_VERSION, exported_program
 from sdyopt.mlir.bytecode.writer import BytecodeOptions, artifact, write_bytecode
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry import all_dialects, dialect_table, find_dialect

@@ -16,8 +16,7 @@ from sdyopt.analysis.hlo_comparison.collectives import (
 from sdyopt.analysis.hlo_comparison.comparison import moved, shifts_of
 from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram, read_hlo
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
-from sdyopt.analysis.hlo_comparison.places import place_of
-from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch
+from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch, place_of
 from sdyopt.base.dataclasses import replace
 
 MESH = '<["x"=4]>'

@@ -23,7 +23,7 @@ from sdyopt.analysis.sharding_record.model import Cause, PropagationRun, Recorde
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import asdict, dataclass, field
 from sdyopt.base.diagnostics.text import replace_unprintable
-from sdyopt.mlir.asm.parser.lexer import location_extent
+from sdyopt.mlir.asm.lexical import location_extent
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

@@ -23,9 +23,8 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.interning import field_names
-from sdyopt.mlir.asm.lexical import escape
+from sdyopt.mlir.asm.lexical import body_extent, escape
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.asm.parser.lexer import body_extent
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.dialect import Dialect

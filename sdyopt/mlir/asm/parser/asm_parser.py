@@ -15,8 +15,18 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.diagnostics.location import Location, Source
 from sdyopt.base.patterns import constant_pattern
-from sdyopt.mlir.asm.lexical import BARE_ID, FLOAT, INTEGER, STRING, TRIVIA, unescape
-from sdyopt.mlir.asm.parser.lexer import attribute_extent, find_lexical_error, location_extent, type_extent
+from sdyopt.mlir.asm.lexical import (
+    BARE_ID,
+    FLOAT,
+    INTEGER,
+    STRING,
+    TRIVIA,
+    attribute_extent,
+    find_lexical_error,
+    location_extent,
+    type_extent,
+    unescape,
+)
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.types import Type
 

@@ -18,8 +18,7 @@ from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.dialects.vhlo.attributes import NO_TYPE, BoolV1, IntegerV1, StringV1, TensorV1, TypeV1
 from sdyopt.mlir.dialects.vhlo.conversion import NotConvertible, from_vhlo, from_vhlo_type, string_of
-from sdyopt.mlir.dialects.vhlo.defaults import DEFAULTS
-from sdyopt.mlir.dialects.vhlo.ops import VhloOp
+from sdyopt.mlir.dialects.vhlo.ops import DEFAULTS, VhloOp
 from sdyopt.mlir.dialects.vhlo.types import CURRENT
 from sdyopt.mlir.ir.attribute import UNIT, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, dictionary
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements

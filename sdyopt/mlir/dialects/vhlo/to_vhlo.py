@@ -20,9 +20,8 @@ from sdyopt.mlir.dialects.vhlo.attributes import (
     VhloAttr,
 )
 from sdyopt.mlir.dialects.vhlo.conversion import NotConvertible, i64_elements, to_vhlo, to_vhlo_type
-from sdyopt.mlir.dialects.vhlo.defaults import DEFAULTS, NO_INTEGERS, Default, constant
 from sdyopt.mlir.dialects.vhlo.from_vhlo import COMBINED
-from sdyopt.mlir.dialects.vhlo.ops import VhloOp
+from sdyopt.mlir.dialects.vhlo.ops import DEFAULTS, NO_INTEGERS, Default, VhloOp, constant
 from sdyopt.mlir.dialects.vhlo.types import (
     CURRENT,
     MINIMUM,

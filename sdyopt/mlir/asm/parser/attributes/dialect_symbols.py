@@ -22,10 +22,9 @@ from sdyopt.base.diagnostics.location import (
     fused,
 )
 from sdyopt.base.patterns import constant_pattern
-from sdyopt.mlir.asm.lexical import BARE_ID, unescape
+from sdyopt.mlir.asm.lexical import BARE_ID, body_extent, unescape
 from sdyopt.mlir.asm.parser.asm_parser import KEYWORD, AsmParser
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import ActionContext, Parts, action
-from sdyopt.mlir.asm.parser.lexer import body_extent
 from sdyopt.mlir.ir.attribute import Attribute, LocationAttr, OpaqueAttr, Type
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.types import NONE, OpaqueType

@@ -20,7 +20,14 @@ from typing import cast
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import CallSite, FileLoc, FileRange, Location, NameLoc, UnknownLoc
 from sdyopt.base.patterns import constant_pattern
-from sdyopt.mlir.asm.lexical import BARE_ID, UNESCAPED, WHITESPACE
+from sdyopt.mlir.asm.lexical import (
+    BARE_ID,
+    PLAIN_FUNCTION,
+    UNESCAPED,
+    WHITESPACE,
+    attribute_extent,
+    has_any_of,
+)
 from sdyopt.mlir.asm.parser.attributes.dense_elements import dense_elements_from
 from sdyopt.mlir.asm.parser.attributes.element_literals import (
     are_too_wide,
@@ -29,7 +36,6 @@ from sdyopt.mlir.asm.parser.attributes.element_literals import (
     pack_integers,
 )
 from sdyopt.mlir.asm.parser.attributes.semantic_actions import integer_type
-from sdyopt.mlir.asm.parser.lexer import PLAIN_FUNCTION, attribute_extent, has_any_of
 from sdyopt.mlir.ir.attribute import (
     UNIT,
     ArrayAttr,

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from sdyopt.base.dataclasses import dataclass, fields
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.whole_files import read_regular_file, replace_cached_file, user_cache
-from sdyopt.mlir.asm.parser.lexer import CONTEXTUAL_KINDS, END, LexError, Token, contextual_token, next_token
+from sdyopt.mlir.asm.lexical import CONTEXTUAL_KINDS, END, LexError, Token, contextual_token, next_token
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 SHIPPED = Path(__file__).with_name("tables.json")
