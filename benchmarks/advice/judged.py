@@ -24,7 +24,7 @@ from benchmarks.calibration.common_passes import compile_by_common_passes
 from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.adviser import Verification
 from sdyopt.analysis.changes.effect import NOISE
-from sdyopt.analysis.changes.search import ADVISE, CHECK, Search
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import CompiledCost, Trial, Trials, trials_on
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -110,12 +110,12 @@ def _judged(path: Path, arguments: argparse.Namespace) -> Iterator[Row]:
 
 def _shown(trials: Trials, count: int) -> list[tuple[Trial, list[str]]]:
     """The changes that are printed, with the commands that do."""
-    search = Search(trials, CHECK)
+    search = Search(trials)
     if not search.can_try or trials.outcome is None:
         return []
     found: dict[object, tuple[Trial, list[str]]] = {}
     of_check = [place.best for place in check_of(trials.outcome.report, search).places]
-    of_advice = Search(trials, ADVISE).ranked[:count]
+    of_advice = search.ranked[:count]
     for command, printed in (("check", of_check), ("advise", of_advice)):
         for trial in printed:
             if trial is not None:

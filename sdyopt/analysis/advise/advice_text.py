@@ -86,7 +86,7 @@ def _limits(advice: AdviceResult) -> str:
     if advice.reduced:
         parts.append(f"{advice.reduced} of the trials have two of the equal layers")
     if left := advice.proposed - advice.tried:
-        why = f"after {advice.seconds} s" if advice.seconds else "the most expensive places came first"
+        why = f"after {advice.seconds} s" if advice.seconds else "others save more by an estimate"
         parts.append(f"not tried: {left} more changes ({why})")
     if advice.failed:
         parts.append(f"{advice.failed} of them could not be partitioned")

@@ -28,7 +28,7 @@ from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.roles import roles_of
-from sdyopt.analysis.changes.search import ADVISE, Search, TrialBudget
+from sdyopt.analysis.changes.search import SEQUENCE, Search, TrialBudget
 from sdyopt.analysis.changes.trials import Annotation, CompiledCost, Trial, Trials, trials_on, work_of
 from sdyopt.analysis.execution.global_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
@@ -56,7 +56,7 @@ from sdyopt.shardy.record import FunctionResult
 # What is shown as done.
 TRIED, COMPILED = "changes tried", "programs compiled"
 # From scratch, so many changes are made at most after a strategy is chosen.
-_FROM_SCRATCH = ADVISE._replace(most=160)
+_FROM_SCRATCH = SEQUENCE._replace(most=160, looked_at=160)
 _MAX_STEPS = 16
 # After a change, so many changes are tried that were not possible before it, and so many others at a time.
 _MAX_NEW, _BATCH = 24, 8
@@ -97,9 +97,11 @@ class Adviser:
     def search(self) -> Search:
         """The search on the program as it is."""
         trials = trials_on(self._module, self._pipeline, self._topology, may_fork=self._options.may_fork)
-        return self._search(trials, _FROM_SCRATCH if self._options.advise_from_scratch else ADVISE)
+        is_sequence = self._options.advise_changes > 1
+        budget = _FROM_SCRATCH if self._options.advise_from_scratch else SEQUENCE if is_sequence else None
+        return self._search(trials, budget)
 
-    def _search(self, trials: Trials, budget: TrialBudget) -> Search:
+    def _search(self, trials: Trials, budget: TrialBudget | None) -> Search:
         return Search(
             trials,
             budget,

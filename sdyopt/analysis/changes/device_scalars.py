@@ -8,7 +8,7 @@ from math import prod
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ConvertOp, SelectOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
@@ -181,10 +181,10 @@ def _residual(argument: BlockArgument) -> Value | None:
 
 
 def _unchanged(value: Value) -> Value:
-    """The value that loops and optimization barriers pass on as it is."""
+    """The value that loops, optimization barriers and sharding constraints pass on as it is."""
     for _ in range(_MAX_DEPTH):
         op = value.owner
-        if isinstance(op, OptimizationBarrierOp) and isinstance(value, OpResult):
+        if isinstance(op, OptimizationBarrierOp | ShardingConstraintOp) and isinstance(value, OpResult):
             value = op.operands[value.index]
         elif isinstance(op, WhileOp) and isinstance(value, OpResult | BlockArgument):
             body = op.regions[1].blocks[0]

@@ -1,13 +1,13 @@
 """The search that check, lint, explain and advise share: the changes of a program that pay, the best first.
 
-    search = Search(Trials(module, pipeline, topology), CHECK)
+    search = Search(Trials(module, pipeline, topology))
     for trial in search.ranked: ...
     search.at_line("model.py:12")      # the best one of them that this line sends less with
     search.together                    # those that go together, as one
     search.for_memory                  # the one that lowers the peak most, and costs little time
 
-All commands try the same changes in the same order, each as many as its budget allows. A change pays if the
-estimated time falls, and if neither memory nor FLOPs rise by more than a tenth.
+All commands look at the same changes, and try the same of them: those that are best by an estimate. A change
+pays if the time falls, and if neither memory nor FLOPs rise by more than a tenth.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ _MAX_TOGETHER, _LOOKED_AT = 4, 6
 # A change is one for memory if it lowers the peak by this share, and by so many bytes; it may cost a part of
 # that share of the time. So many are tried for that alone.
 _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
-# So many times as many changes as trials are looked at, if an estimate says which are tried.
-_BY_ESTIMATE = 5
+# An estimate takes this part of the time of a trial.
+_BY_ESTIMATE = 20
 # The time of an exchange of axes may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
 # If no more than this share of the FLOPs is useful, a product is sharded along so many axes that it lacks.
@@ -66,29 +66,28 @@ _MAX_LIKELY = 12
 
 
 class TrialBudget(NamedTuple):
-    """All trials together process so many operations; there are at least `least` and at most `most`."""
+    """All trials together process so many operations; there are at least `least` and at most `most`.
+
+    At most `looked_at` changes are looked at, by estimates.
+    """
 
     operations: int
     least: int
     most: int
+    looked_at: int = 400
 
     def trials(self, size: int) -> int:
         """The number of trials on a program of so much work, in operations."""
         return max(self.least, min(self.most, self.operations // max(size, 1)))
 
     def changes(self, size: int) -> int:
-        """The number of changes of such a program that are looked at; some have only an estimate.
-
-        All commands look at all changes of most small programs, so that they find the same.
-        """
-        if size >= _LARGE:
-            return self.trials(size)
-        return max(self.least, min(ADVISE.most, _BY_ESTIMATE * self.operations // max(size, 1)))
+        """The number of changes of such a program that are looked at: estimates take as long as trials."""
+        return max(self.least, min(self.looked_at, _BY_ESTIMATE * self.operations // max(size, 1)))
 
 
-# In a program of so many operations, not all changes can be looked at.
-_LARGE = 800
-CHECK, ADVISE = TrialBudget(30_000, 12, 64), TrialBudget(500_000, 24, 400)
+BUDGET = TrialBudget(15_000, 12, 64)
+# For changes that are made one after the other.
+SEQUENCE = TrialBudget(500_000, 24, 400)
 
 
 class Search:
@@ -103,7 +102,7 @@ class Search:
     def __init__(
         self,
         trials: Trials,
-        budget: TrialBudget = ADVISE,
+        budget: TrialBudget | None = None,
         *,
         memory: int | None = None,
         moves_whole: bool = True,
@@ -117,13 +116,14 @@ class Search:
         self.memory = memory
         self.moves_whole = moves_whole
         self.seconds = seconds
-        self._budget = budget
+        self._budget = budget or BUDGET
         self._jobs = jobs
         self._keeps_slower = keeps_slower
         self._keeps_unsure = keeps_unsure
         self._show = show
         self._start = monotonic()
-        self.limit, self._further = budget.changes(self._size), budget.trials(self._size)
+        self.limit = self._budget.changes(self._size)
+        self._further = self._budget.trials(self._size)
         # The numbers of trials of proposed changes, of these changes, of trials whose pipeline fails, and of
         # those with fewer layers; and whether some changes are not in the order of what they save.
         self.tried = self.proposed = self.failed = self.reduced = 0
@@ -456,7 +456,9 @@ class Search:
         total = self.tried + len(chosen)
         if self.is_over():
             return
-        for trial in trials.of_changes(chosen, self._jobs, cut, self._budget.trials(self._size)):
+        size = self._size if trials.module is self.trials.module else work_of(trials.module)
+        most = self._budget.trials(size)
+        for trial in trials.of_changes(chosen, self._jobs, cut, most, {change.key for change in asked}):
             key, is_first = trial.change.key, trials is self.trials
             self.tried += key in self._proposed and not (is_first and key in self._known)
             self._show(self.tried, total)
@@ -493,7 +495,7 @@ class Search:
         limit, memory = self.limit, self.memory
         if memory is not None:
             self.memory = memory * small.figures.peak_bytes // trials.figures.peak_bytes
-        self.limit = self.tried + self._budget.trials(work_of(reduced.module))
+        self.limit = self.tried + self._budget.changes(work_of(reduced.module))
         pairs: list[tuple[tuple[object, ...], Change]] = []
         for trial in self.tries(small, [Change(edits) for edits in original]):
             if trial.figures is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
@@ -131,6 +131,9 @@ LEAST_ESTIMATED, _MISSED = 400, Fraction(1, 20)
 _MIN_SHARED = 10_000
 # What saves less than this share by an estimate saves less than what pays.
 _ESTIMATED_NOISE = NOISE * Fraction(3, 4)
+
+# What stands for the estimate of a change that is not worth a trial.
+_ABOVE = EstimatedCost(Fraction(0))
 
 # Before trials, as in sdy-jax-pipeline: what they change must be there, and is processed only once.
 _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
@@ -468,20 +471,21 @@ class Trials:
         counts = ExecutionCounts(program.module, self._assumed)
         return None if before is None else Estimate(program, prices, outcome, counts, self.made, before)
 
-    def _worth_it(self, changes: Sequence[Change], limit: EstimatedCost | None) -> list[bool | None]:
-        """Whether each change is worth a trial: not if its estimate is above the limit; None without one."""
+    def _estimated(
+        self, changes: Sequence[Change], limit: EstimatedCost | None
+    ) -> list[EstimatedCost | None]:
+        """The estimated cost of each change, _ABOVE if it is above the limit; None without an estimate."""
         if limit is None or len(changes) < 2 or self._estimate is None:
-            return [True] * len(changes)
+            return [None] * len(changes)
         is_small = self._size < LEAST_ESTIMATED
         share = 1 + (_MISSED if is_small else -_ESTIMATED_NOISE)
         least = EstimatedCost(limit.seconds * share, limit.at_most * share)
-        worth: list[bool | None] = []
-        for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True):
-            if not is_small and self._is_simplified(change):
-                worth.append(False)
-            else:
-                worth.append(None if cost is None else not cost.is_above(least))
-        return worth
+        return [
+            _ABOVE
+            if (not is_small and self._is_simplified(change)) or (cost is not None and cost.is_above(least))
+            else cost
+            for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True)
+        ]
 
     def _is_simplified(self, change: Change) -> bool:
         return self._propagated is not None and self._propagated[0].is_simplified(change)
@@ -489,22 +493,38 @@ class Trials:
     # --- Many changes ---------------------------------------------------------------------------------
 
     def of_changes(
-        self, changes: Sequence[Change], jobs: int, limit: EstimatedCost | None, most: int
+        self,
+        changes: Sequence[Change],
+        jobs: int,
+        limit: EstimatedCost | None,
+        most: int,
+        asked: Set[object] = frozenset(),
     ) -> Iterator[Trial]:
         """The trials of changes, in their order. None is looked at closely that is above the limit.
 
-        Changes without an estimate take a trial each: only the first `most` of them are tried.
+        Of the others, the `most` with the lowest estimates are tried, half as many of those that have none,
+        and all whose keys are `asked`.
         """
-        looked_at: list[tuple[Change, bool]] = []
-        for change, is_worth_it in zip(changes, self._worth_it(changes, limit), strict=True):
-            most -= is_worth_it is None
-            if is_worth_it is not None or most >= 0:
-                looked_at.append((change, is_worth_it is not False))
-        tried = [change for change, is_worth_it in looked_at if is_worth_it]
+        below: list[tuple[Fraction, int]] = []
+        unknown: list[int] = []
+        above: set[int] = set()
+        for number, cost in enumerate(self._estimated(changes, limit)):
+            if cost is None:
+                unknown.append(number)
+            elif cost is _ABOVE:
+                above.add(number)
+            else:
+                below.append((cost.seconds + cost.at_most, number))
+        first = {*unknown[: most // 2], *(number for _, number in sorted(below)[:most])}
+        first.update(number for number, change in enumerate(changes) if change.key in asked)
+        tried = [change for number, change in enumerate(changes) if number in first - above]
         trials = self._in_full(tried, jobs, None if limit is None else limit.seconds)
         assert self.figures is not None
-        for change, is_worth_it in looked_at:
-            yield next(trials) if is_worth_it else Trial(change, self.figures, None)
+        for number, change in enumerate(changes):
+            if number in above:
+                yield Trial(change, self.figures, None)
+            elif number in first:
+                yield next(trials)
 
     def _in_full(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         if jobs == 1 or len(changes) < 2 or len(changes) * self._size < _MIN_SHARED:

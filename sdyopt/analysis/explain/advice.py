@@ -26,7 +26,7 @@ from sdyopt.analysis.changes.edits import (
 from sdyopt.analysis.changes.effect import NOISE, Effect, Measure
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.search import CHECK, Search
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
@@ -94,9 +94,8 @@ class ExplainedChanges:
     def _search(self) -> Search:
         """The changes of the program that pay."""
         pipeline = completing_pipeline(self._module, not self.is_assumed, self.machine)
-        return Search(
-            trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed), CHECK, jobs=self.jobs
-        )
+        trials = trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed)
+        return Search(trials, jobs=self.jobs)
 
     @cached_property
     def _trials(self) -> Trials | None:
@@ -144,6 +143,8 @@ class ExplainedChanges:
             self._add_trial(node, shared, f"{axis_text(absence.axis)} shards it; ")
         elif best is not None:
             self._add(node, *best, absence, names)
+        elif (other := self._written_at(proposals.place(absence.subject))) is not None:
+            self._add_trial(node, other, "")
         elif unwritable and not tried:
             node.add("no help was found: JAX programs cannot constrain a value within a backward pass")
         elif not tried:
@@ -167,6 +168,14 @@ class ExplainedChanges:
                     return trial
         return None
 
+    def _written_at(self, place: Subject | None) -> Trial | None:
+        """The best change of the search of all analyses that is written at a place."""
+        identity = None if place is None else _identity(place)
+        for trial in self._search.ranked:
+            if any(_identity(edit.subject) == identity for edit in trial.change.edits):
+                return trial
+        return None
+
     # --- Collectives ------------------------------------------------------------------------------
 
     def add_for_collective(
@@ -187,9 +196,9 @@ class ExplainedChanges:
     def _no_help(self) -> str:
         search = self._search
         left = search.proposed - search.tried
-        more = f"; --advise tries {left} more" if left > 0 else ""
+        more = f", {left} were not" if left > 0 else ""
         count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
-        return f"no help was found: {count}; the line sends as much, or the program takes longer{more}"
+        return f"no help was found: {count}{more}; the line sends as much, or the program takes longer"
 
     def add_for_line(self, node: Sentence, line: str, why: str) -> None:
         """Adds what to write so that a line sends less, as a check has it, and then why it sends that."""
@@ -227,11 +236,9 @@ class ExplainedChanges:
         if not self._search.can_try:
             return
         copy = self._copies.get(value)
-        identity = None if copy is None else _identity(block_or_result(copy))
-        for trial in self._search.ranked:
-            if any(_identity(edit.subject) == identity for edit in trial.change.edits):
-                self._add_trial(node, trial, "")
-                return
+        trial = self._written_at(None if copy is None else block_or_result(copy))
+        if trial is not None:
+            self._add_trial(node, trial, "")
 
     def _add_trial(self, node: Sentence, trial: Trial, what: str, line: str = "") -> None:
         """Adds what to write, and its effect on the program, as in a check, and on the line."""

@@ -92,7 +92,7 @@ def summary_text(result: LintResult, width: int, failing: Sequence[Severity] = (
     if result.tried or result.untried:
         text += f", {counted(result.tried, 'change')} tried"
     if result.untried:
-        text += f" ({result.untried} more: --advise)"
+        text += f" ({result.untried} not)"
     if result.looked_at:
         text += f"; {result.looked_at}"
     if result.allowed:

@@ -10,7 +10,7 @@ from functools import cached_property
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.search import CHECK, Search
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.analysis.figures.topology import Topology
@@ -351,7 +351,7 @@ class _Programs:
         self.trials = trials_on(
             after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
         )
-        self.search = Search(self.trials, CHECK, keeps_slower=True, jobs=jobs)
+        self.search = Search(self.trials, keeps_slower=True, jobs=jobs)
         self.has_failed = False
 
     def place_of(self, op: Op) -> tuple[str, str, str]:

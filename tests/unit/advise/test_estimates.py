@@ -82,6 +82,16 @@ def test_lists_are_those_of_all_trials(name: str, monkeypatch: pytest.MonkeyPatc
         assert found == [trial.text for trial in tried.ranked]
 
 
+def test_a_small_budget_finds_the_best_change() -> None:
+    with interpreter_settings():
+        best = search_of("mlp").ranked[0].text
+        trials = search_of("mlp").trials
+        few = Search(trials, TrialBudget(0, 2, 2))
+        few.limit = PROGRAMS["mlp"]
+        assert few.ranked[0].text == best
+        assert few.tried < few.proposed
+
+
 def test_estimates_are_near_trials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
     with interpreter_settings():

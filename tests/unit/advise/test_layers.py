@@ -3,9 +3,10 @@
 import pytest
 
 import sdyopt
-from sdyopt.analysis.advise import Options, adviser
+from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.changes import search
 from sdyopt.analysis.changes.layers import LayerRun, runs_of, with_fewer_layers
 from sdyopt.analysis.changes.search import TrialBudget
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
@@ -94,7 +95,7 @@ def test_strategies_are_searched_with_fewer_layers() -> None:
 def test_changes_are_ranked_with_fewer_layers_if_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sdyopt.parse(layered(12).replace('[{"data"}, {}]', "[{}, {}]")).ir
     advice = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
-    monkeypatch.setattr(adviser, "ADVISE", TrialBudget(0, 16, 16))
+    monkeypatch.setattr(search, "BUDGET", TrialBudget(0, 16, 16))
     few = Adviser(module, assumed_pipeline(module)[1], None, Options(advise="-", advise_jobs=1)).advice()
     assert not advice.reduced
     assert 0 < few.reduced <= 32

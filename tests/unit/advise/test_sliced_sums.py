@@ -27,6 +27,7 @@ func.func @main(%x: tensor<16x32xf32>, %index: tensor<8xi32>) -> tensor<16x32xf3
     %starts = stablehlo.reshape %start : (tensor<i32>) -> tensor<1xi32>
     sdy.return %starts : tensor<1xi32>
   } : () -> tensor<8xi32>
+  %explicit = sdy.sharding_constraint %first <@mesh, [{"data", "model"}]> : tensor<8xi32>
   %0:2 = stablehlo.while(%carried = INITIAL, %y = %x) : tensor<8xi32>, tensor<16x32xf32>
   cond {
     %true = stablehlo.constant dense<true> : tensor<i1>
@@ -55,7 +56,7 @@ func.func @main(%x: tensor<16x32xf32>, %index: tensor<8xi32>) -> tensor<16x32xf3
 }
 """
 _PLAIN = {
-    "INITIAL": "%first",
+    "INITIAL": "%explicit",
     "IN": '{"data", "model"}',
     "LOCAL": "1",
     "CARRY": "%starts",

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.changes.edits import AnnotationEdit
-from sdyopt.analysis.changes.search import CHECK, Search
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
@@ -106,7 +106,7 @@ class _Limited:
 
     @property
     def search(self) -> Search:
-        return Search(self.trials, CHECK)
+        return Search(self.trials)
 
     @property
     def check(self) -> CheckResult:

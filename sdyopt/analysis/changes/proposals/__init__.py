@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
-from itertools import islice
+from itertools import chain, islice, zip_longest
 from pkgutil import iter_modules
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
@@ -220,6 +220,11 @@ def proposals(program: ProposedOn) -> Iterator[Change]:
             if len(taken) == share:
                 going.append((share, changes))
         waiting = going
+
+
+def in_turns(changes: Iterable[Iterable[Change]]) -> Iterator[Change]:
+    """The first of each, then the second of each, and so on."""
+    return (change for change in chain.from_iterable(zip_longest(*changes)) if change is not None)
 
 
 def sure_proposals(program: ProposedOn) -> Iterator[Change]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice, zip_longest
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, place_of
-from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.changes.proposals import ProposedOn, in_turns, proposal
 from sdyopt.analysis.figures.causes import consumers, last_of_chain, producer
 from sdyopt.analysis.figures.execution_counts import functions_in
 from sdyopt.analysis.figures.source_locations import Phase, source_location
@@ -35,7 +35,7 @@ def collectives(program: ProposedOn) -> Iterator[Change]:
     """What may make the most expensive collectives of a program cheaper, in turns for each line."""
     lines = islice(program.outcome.sent_by_line.values(), _MAX_LINES)
     kinds = (islice(places, _MAX_KINDS) for places in lines)
-    return _in_turns(_in_turns(at_place(program, place) for place in places) for places in kinds)
+    return in_turns(in_turns(at_place(program, place) for place in places) for places in kinds)
 
 
 def at_place(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Change]:
@@ -51,11 +51,6 @@ def exchanges(program: ProposedOn, place: tuple[str, str, str]) -> Iterator[Chan
     if isinstance(op := program.outcome.largest_at.get(place), CollectiveOp):
         for edit in dict.fromkeys(_for_products(program, op)):
             yield program.alike(edit, of_parameter=True)
-
-
-def _in_turns(changes: Iterable[Iterable[Change]]) -> Iterator[Change]:
-    """The first of each, then the second of each, and so on."""
-    return (change for change in chain.from_iterable(zip_longest(*changes)) if change is not None)
 
 
 def _for_collective(program: ProposedOn, op: Op) -> Iterator[AnnotationEdit]:

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, first_dimensions_first, neighbours, pairs
 from sdyopt.analysis.changes.edits import Change
-from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.changes.proposals import ProposedOn, in_turns, proposal
 from sdyopt.analysis.changes.roles import Place, RoleGroup, is_uniform
 
 # Values without annotations: so many roles are looked at, those for which most is sent.
@@ -41,13 +41,19 @@ def values(program: ProposedOn) -> Iterator[Change]:
     There are none on literals, such as `0.1` in `0.1 * x`.
     """
     others = [role for role in _by_bytes(program) if not _is_annotated(role)]
-    for role in others[:_MAX_OTHERS]:
-        if not program.outcome.wire_bytes(role):
-            break
-        if all(is_uniform(value_class.first) and len(value_class.ops) == 1 for value_class in role.classes):
-            continue
-        current = _computed(role, program)[:1]
-        for axes in current and (current[0], *neighbours(current[0], program.mesh.sizes)):
+    return in_turns(
+        _constrained(program, role)
+        for role in others[:_MAX_OTHERS]
+        if program.outcome.wire_bytes(role)
+        and not all(is_uniform(item.first) and len(item.ops) == 1 for item in role.classes)
+    )
+
+
+def _constrained(program: ProposedOn, role: RoleGroup) -> Iterator[Change]:
+    """Constraints on the values of a role, those in the first dimensions first."""
+    for current in _computed(role, program)[:1]:
+        near = sorted(neighbours(current, program.mesh.sizes), key=first_dimensions_first)
+        for axes in (current, *near):
             if program.mesh.fits(axes, role.shape):
                 yield program.at([place._replace(sharding=None) for place in role.places], axes)
 

@@ -10,8 +10,8 @@ Each device along `"model"` has a copy of the cache, although the heads are comp
 The rule reports the places of `--check` that a change helps, with the same words and figures, and that no
 other rule has found something for: changes that make the program faster, and neither its memory nor its
 FLOPs more than a tenth larger. It also reports what helps in a shard_map and cannot be tried, such as other
-in_specs. The search ends earlier than that of `--advise`; the summary says how many changes were not tried.
-A program without findings may still have a better sharding.
+in_specs. The summary says how many changes were tried, and how many not. A program without findings may
+still have a better sharding.
 """
 
 from __future__ import annotations

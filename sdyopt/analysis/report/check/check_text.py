@@ -172,13 +172,13 @@ def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fra
 
 
 def none_text(check: CheckResult) -> str:
-    """`no change is cheaper (12 tried, 3 more: --advise)`."""
+    """`no change is cheaper (12 tried, 3 not)`."""
     if not check.can_try:
         return "no change was tried, as the program is partitioned already"
     if not check.proposed:
         return "no change was found to try"
     left = check.proposed - check.tried
-    more = f", {left} more: --advise" if left > 0 else ""
+    more = f", {left} not" if left > 0 else ""
     other = "other " if split_places(check)[0] or check.memory_place is not None else ""
     return f"no {other}change is cheaper ({check.tried} tried{more})"
 

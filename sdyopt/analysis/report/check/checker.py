@@ -14,7 +14,7 @@ from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
-from sdyopt.analysis.changes.search import CHECK, Search
+from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN, is_of_program
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
@@ -222,7 +222,7 @@ class Checker:
     def check(self, report: Report, memory: int | None = None) -> CheckResult:
         """The check of the program after the passes, on which a report was made."""
         memory = report.device_memory if memory is None else memory
-        return check_of(report, Search(self._trials, CHECK, jobs=self._jobs), memory)
+        return check_of(report, Search(self._trials, jobs=self._jobs), memory)
 
 
 def check_of(report: Report, search: Search, memory: int | None = None, most: int = PLACES) -> CheckResult:
