@@ -1,0 +1,103 @@
+"""What each kind of proposals proposes for small programs, in order: the page proposals.txt.
+
+python -m tests.unit.advise.test_kinds    # writes the page
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.proposals import kinds
+from sdyopt.analysis.changes.proposals.boundary import at_peak
+from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.mlir.asm.printer.asm_printer import print_op
+from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.tools.driver.job import interpreter_settings
+from tests.unit.advise.test_proposals import parsed
+
+_HERE = Path(__file__).parent
+PAGE, _LIT = _HERE / "proposals.txt", _HERE.parents[1] / "lit"
+PROGRAMS = (
+    "advise/constraints",
+    "advise/donated",
+    "advise/replicated",
+    "advise/sliced_sums",
+    "check/explicit",
+    "check/explicit_axes",
+    "check/json",
+    "check/memory",
+    "check/same_batch",
+    "check/same_lines",
+    "check/two_meshes",
+    "check/weights",
+    "explain/collective_sides",
+    "explain/jax_lines",
+    "explain/jax_loop",
+    "lint/implicit_batching",
+    "report/activations",
+    "report/carried_names",
+)
+
+
+def page() -> str:
+    """The page: a line for each change, after the program and its kind, and lines that a rewrite adds."""
+    return "".join(f"{line}\n" for name in PROGRAMS for line in _lines(name))
+
+
+def _lines(name: str) -> Iterator[str]:
+    yield f"{name}.mlir"
+    with interpreter_settings():
+        module = parsed((_LIT / f"{name}.mlir").read_text(encoding="utf-8"))
+        numbers = {op: number for number, op in enumerate(module.walk())}
+        trials = Trials(module, completing_pipeline(module))
+        program, before = Search(trials).program, _statements(module)
+
+        def subject_text(subject: Subject) -> str:
+            if isinstance(subject, FunctionResult):
+                return f"result {subject.result_index}"
+            if isinstance(subject, BlockArgument):
+                return f"argument {subject.index}"
+            return f"{subject.op.name.partition(chr(46))[2]} {numbers[subject.op]}"
+
+        def edit_text(edit: AnnotationEdit) -> str:
+            dims = [
+                ".".join(axis.name for axis in dim.axes) + "?" * (not dim.is_closed)
+                for dim in edit.sharding.dims
+            ]
+            return f"{subject_text(edit.subject)} ({', '.join(dims)}){edit.how}{' removed' * edit.is_removal}"
+
+        def change_text(change: Change) -> str:
+            texts = change.title, change.words[0], *map(edit_text, change.edits)
+            return "; ".join(filter(None, texts)) or "nothing"
+
+        found = {kind: value.propose for kind, value in kinds().items()}
+        for kind, propose in {**found, "at the peak": at_peak}.items():
+            for number, change in enumerate(propose(program)):
+                if not number:
+                    yield f"  {kind}"
+                yield f"    {change_text(change)}"
+                if not change.edits:
+                    added = _statements(trials.changed(change)) - before
+                    yield from (f"      + {statement}" for statement in added.elements())
+
+
+def _statements(module: Op) -> Counter[str]:
+    """The lines of a program without the names of values."""
+    return Counter(re.sub(r"%\w+", "%", line.strip()) for line in print_op(module).splitlines())
+
+
+def test_proposals_are_those_of_the_page() -> None:
+    assert page() == PAGE.read_text(encoding="utf-8"), (
+        "python -m tests.unit.advise.test_kinds writes the page"
+    )
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
