@@ -1,0 +1,61 @@
+"""The exact figures of small programs on two machines: the page figures.txt.
+
+    python -m tests.unit.report.test_figures    # writes the page
+
+Reports round figures. What moves here when a model changes is what the change does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError
+from sdyopt.tools.driver.job import interpreter_settings
+from tests.unit.advise.test_proposals import parsed
+
+PAGE = Path(__file__).with_name("figures.txt")
+_LIT = Path(__file__).parents[2] / "lit"
+_FOLDERS, _MACHINES = ("report",), ("tpu-v5e", "h100")
+
+
+def page() -> str:
+    """The page: a line for each part of a program and each machine."""
+    files = [file for folder in _FOLDERS for file in sorted((_LIT / folder).glob("*.mlir"))]
+    return "".join(f"{line}\n" for file in files for line in _lines(file))
+
+
+def _lines(file: Path) -> Iterator[str]:
+    yield file.relative_to(_LIT).as_posix()
+    for number, text in enumerate(file.read_text(encoding="utf-8").split("// -----\n")):
+        for machine in _MACHINES:
+            try:
+                yield f"  {number} {machine}: {figures_text(text, machine)}"
+            except DiagnosticError:
+                break
+
+
+def figures_text(text: str, machine: str) -> str:
+    with interpreter_settings():
+        module = parsed(text)
+        outcome = Trials(module, completing_pipeline(module), built_in_topology(machine)).outcome
+        if outcome is None:
+            return "a pass fails"
+        figures = outcome.figures
+        live = outcome.report.memory.live_at_peak
+    values = [
+        f"{name} {value if isinstance(value, int) else f'{float(value):.9g}'}"
+        for name, value in zip(figures._fields, figures, strict=True)
+        if value and name != "reshards"
+    ]
+    return ", ".join([*values, *(f"{value.role} {value.bytes}" for value in live)])
+
+
+def test_figures_are_those_of_the_page() -> None:
+    assert page() == PAGE.read_text(encoding="utf-8"), "python -m tests.unit.report.test_figures writes it"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
