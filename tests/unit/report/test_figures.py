@@ -8,6 +8,7 @@ Reports round figures. What moves here when a model changes is what the change d
 from __future__ import annotations
 
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
@@ -46,7 +47,7 @@ def figures_text(text: str, machine: str) -> str:
         figures = outcome.figures
         live = outcome.report.memory.live_at_peak
     values = [
-        f"{name} {value if isinstance(value, int) else f'{float(value):.9g}'}"
+        f"{name} {f'{float(value):.9g}' if isinstance(value, Fraction) else value}"
         for name, value in zip(figures._fields, figures, strict=True)
         if value and name != "reshards"
     ]
