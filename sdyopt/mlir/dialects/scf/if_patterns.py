@@ -223,17 +223,17 @@ def _merge_with_previous(op: IfOp, rewriter: Rewriter) -> bool:
         return False
     merged = [previous, op, *_following(op, condition)]
     # The regions of each branch of the merged if.
-    sides = list(zip(previous.regions, regions, *(each.regions for each in merged[2:]), strict=True))
+    sides = list(zip(previous.regions, regions, *(other.regions for other in merged[2:]), strict=True))
     _use_yielded_values(merged, sides, rewriter)
     branches: list[_Branch] = [
         (list(map(_block, side)), list(chain.from_iterable(map(_yielded, side)))) for side in sides
     ]
-    types = [type for each in merged for type in each.result_types]
+    types = [type for merged_op in merged for type in merged_op.result_types]
     results = _create(merged[-1], types, condition, branches, rewriter).results
     end = len(results)
-    for each in reversed(merged):
-        start = end - len(each.results)
-        rewriter.replace(each, list(results[start:end]))
+    for merged_op in reversed(merged):
+        start = end - len(merged_op.results)
+        rewriter.replace(merged_op, list(results[start:end]))
         end = start
     return True
 
