@@ -17,19 +17,18 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
 
-PAGE = Path(__file__).with_name("figures.txt")
-_LIT = Path(__file__).parents[2] / "lit"
-_FOLDERS, _MACHINES = ("report",), ("tpu-v5e", "h100")
+PAGE, _ROOT = Path(__file__).with_name("figures.txt"), Path(__file__).parents[3]
+_FILES, _MACHINES = ("tests/lit/report/*", "tests/lit/check/*", "examples/*_train"), ("tpu-v5e", "h100")
 
 
 def page() -> str:
     """The page: a line for each part of a program and each machine."""
-    files = [file for folder in _FOLDERS for file in sorted((_LIT / folder).glob("*.mlir"))]
+    files = [file for pattern in _FILES for file in sorted(_ROOT.glob(f"{pattern}.mlir"))]
     return "".join(f"{line}\n" for file in files for line in _lines(file))
 
 
 def _lines(file: Path) -> Iterator[str]:
-    yield file.relative_to(_LIT).as_posix()
+    yield file.relative_to(_ROOT).as_posix()
     for number, text in enumerate(file.read_text(encoding="utf-8").split("// -----\n")):
         for machine in _MACHINES:
             try:
