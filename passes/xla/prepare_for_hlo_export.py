@@ -57,7 +57,18 @@ class PrepareForHloExport(Pass):
             elif isinstance(op, BroadcastInDimOp):
                 _sort_dimensions(op, rewriter)
             elif isinstance(op, _WITH_BODIES):
-                _copy_used_constants(op, rewriter)
+                for region in op.regions:
+                    first = region.blocks[0].first
+                    copies: dict[Op, Op] = {}
+                    for use in [use for child in region.blocks[0].ops for use in _uses_in(child)]:
+                        constant = use.value.defining_op
+                        if constant is None or op.is_ancestor(constant):
+                            continue
+                        if constant not in copies and isinstance(constant_value(constant), DenseElements):
+                            copies[constant] = rewriter.clone(constant)
+                            rewriter.insert(copies[constant], before=first)
+                        if constant in copies:
+                            rewriter.set_operand(use, copies[constant].results[0])
         return rewriter.changed
 
 
@@ -101,21 +112,6 @@ def _sort_dimensions(op: BroadcastInDimOp, rewriter: Rewriter) -> None:
     )
     rewriter.set_operand(op.operand_uses[0], transpose.results[0])
     rewriter.set_attribute(op, "broadcast_dimensions", dense_array(I64, sorted(dims)))
-
-
-def _copy_used_constants(op: Op, rewriter: Rewriter) -> None:
-    for region in op.regions:
-        first = region.blocks[0].first
-        copies: dict[Op, Op] = {}
-        for use in [use for child in region.blocks[0].ops for use in _uses_in(child)]:
-            constant = use.value.defining_op
-            if constant is None or op.is_ancestor(constant):
-                continue
-            if constant not in copies and isinstance(constant_value(constant), DenseElements):
-                copies[constant] = rewriter.clone(constant)
-                rewriter.insert(copies[constant], before=first)
-            if constant in copies:
-                rewriter.set_operand(use, copies[constant].results[0])
 
 
 def _uses_in(op: Op) -> Iterator[OpOperand]:

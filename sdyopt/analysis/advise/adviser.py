@@ -243,7 +243,16 @@ class Adviser:
         assert given.trials.figures is not None and given.mesh is not None
         advice.is_sequence, advice.given = True, given.trials.figures
         program = given.trials.changed()
-        _remove_annotations(program)
+        # Removes the shardings of arguments and results, and the sharding constraints.
+        rewriter = Rewriter()
+        for op in list(program.walk()):
+            if isinstance(op, FuncOp):
+                for index in range(len(op.argument_attributes)):
+                    rewriter.set_argument_attribute(op, index, SHARDING, None)
+                for index in range(len(op.result_attributes)):
+                    rewriter.set_result_attribute(op, index, SHARDING, None)
+            elif isinstance(op, ShardingConstraintOp):
+                rewriter.replace(op, [op.input])
         search = self._search(given.trials.on(program), _FROM_SCRATCH)
         if search.memory is None:
             # The program is to fit where it fitted before.
@@ -348,19 +357,6 @@ class Adviser:
             advice.unverified = before if isinstance(before, str) else str(after)
         else:
             advice.compiled = before, after
-
-
-def _remove_annotations(program: Op) -> None:
-    """Removes the shardings of arguments and results, and the sharding constraints."""
-    rewriter = Rewriter()
-    for op in list(program.walk()):
-        if isinstance(op, FuncOp):
-            for index in range(len(op.argument_attributes)):
-                rewriter.set_argument_attribute(op, index, SHARDING, None)
-            for index in range(len(op.result_attributes)):
-                rewriter.set_result_attribute(op, index, SHARDING, None)
-        elif isinstance(op, ShardingConstraintOp):
-            rewriter.replace(op, [op.input])
 
 
 def _is_doubtful(trial: Trial) -> bool:

@@ -165,7 +165,9 @@ class Strategies:
         if Use("", CONSTRAINTS) in strategy:
             for role in self._roles:
                 if not role.is_input and any(
-                    _is_heavy(op) for value_class in role.classes for op in value_class.ops
+                    (type(op) in FLOPS or isinstance(op, GatherOp))
+                    for value_class in role.classes
+                    for op in value_class.ops
                 ):
                     edits += self._edits(role, strategy)
         return Change(tuple(edits))
@@ -265,7 +267,3 @@ class StrategySearch:
             for use in sorted(strategy, key=str):
                 if self._figures.get(strategy - {use}) == figures:
                     self._idle.setdefault(use, []).append(strategy - {use})
-
-
-def _is_heavy(op: Op) -> bool:
-    return type(op) in FLOPS or isinstance(op, GatherOp)

@@ -44,6 +44,15 @@ class ShardingChange:
             return None
         return new.bytes - old.bytes
 
+    def order(self, causes: set[tuple[object, ...]]) -> tuple[bool, bool, int]:
+        """Causes first, then what users annotate, then those whose bytes changed most."""
+        growth = self.growth
+        return (
+            cause_key(self.value) not in causes,
+            not self.value.is_interface,
+            -abs(growth) if growth is not None else 0,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class ComparedProgram:
@@ -133,7 +142,7 @@ def compare(before: ComparedProgram, after: ComparedProgram) -> ProgramCompariso
         elif _differs_in_openness(match):
             comparison.openness.append(change)
     causes = {cause_key(change.value) for change in comparison.annotations}
-    comparison.placements.sort(key=lambda change: _order(change, causes))
+    comparison.placements.sort(key=lambda change: change.order(causes))
     if before.values.is_partial or after.values.is_partial:
         return comparison
     only_before = [value for value in matching.only_before if not value.is_constant]
@@ -188,16 +197,6 @@ def _differs_in_openness(match: ValueMatch) -> bool:
 def cause_key(value: ProgramValue) -> tuple[object, ...]:
     """An approximate key of a value before and after passes, which rename values."""
     return value.role, value.function, value.label, value.op, value.type
-
-
-def _order(change: ShardingChange, causes: set[tuple[object, ...]]) -> tuple[bool, bool, int]:
-    """Causes first, then what users annotate, then those whose bytes changed most."""
-    growth = change.growth
-    return (
-        cause_key(change.value) not in causes,
-        not change.value.is_interface,
-        -abs(growth) if growth is not None else 0,
-    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -205,7 +205,8 @@ def align(before: Sequence[Tokens], after: Sequence[Tokens]) -> list[Pair]:
             continue
         old = [tokens[level] for tokens in before[first:last]]
         new = [tokens[level] for tokens in after[other_first:other_last]]
-        anchors = _anchors(old, new)
+        # Pairs with equal tokens: unique ones or, if there are none, the ends, or all of short sequences.
+        anchors = _unique(old, new) or _ends(old, new) or _exact(old, new)
         if not anchors or depth == MAX_DEPTH:
             pending.append((first, last, other_first, other_last, level + 1, 0))
             continue
@@ -217,11 +218,6 @@ def align(before: Sequence[Tokens], after: Sequence[Tokens]) -> list[Pair]:
                 pairs.append((here, there))
             start, other_start = here + 1, there + 1
     return sorted(pairs)
-
-
-def _anchors(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:
-    """Pairs with equal tokens: unique ones or, if there are none, the ends, or all of short sequences."""
-    return _unique(old, new) or _ends(old, new) or _exact(old, new)
 
 
 def _unique(old: Sequence[Hashable], new: Sequence[Hashable]) -> list[Pair]:

@@ -248,7 +248,10 @@ class _Collector:
             value.code = code
             if isinstance(op, CallOp):
                 value.callee = op.callee
-            if value.op == CONSTRAINT and not _is_derived(op):
+            # Whether JAX has a constraint from others: on a gradient, or of explicit axes from operands.
+            if value.op == CONSTRAINT and not (
+                is_derived(op) or source_location(op.location).phase in GRADIENTS
+            ):
                 value.statement = constraint_text(op)
                 value.written_at = self._lines.chosen(location).file_text
             yield value
@@ -312,11 +315,6 @@ class _Collector:
         if (text := self._types.get(type)) is None:
             text = self._types[type] = self._printer.type(type)
         return text
-
-
-def _is_derived(op: Op) -> bool:
-    """Whether JAX has a constraint from others: on a gradient, or of explicit axes from operands."""
-    return is_derived(op) or source_location(op.location).phase in GRADIENTS
 
 
 def _rank(type: Type) -> int:

@@ -58,6 +58,16 @@ class ValueSharding:
         """The sharding as the program has it."""
         return self.gspmd if self.sharding is None else sharding_text(self.sharding)
 
+    def tiling(self) -> Tiling | None:
+        if self.sharding is None:
+            return _gspmd_tiling(self.gspmd)
+        if self.mesh is None:
+            return None
+        try:
+            return tiling_of(ShardingOnMesh(self.sharding, self.mesh))
+        except IncompatibleSubAxes:
+            return None
+
 
 def same_placement(before: ValueSharding | None, after: ValueSharding | None) -> bool:
     """Whether both have the same axes, or each device has the same slice.
@@ -160,7 +170,7 @@ def _comparable_tiling(sharding: ValueSharding | None) -> object:
 
     It lists up to `MAX_COMPARED` devices. With more, the tiling is known only if it has a short text.
     """
-    tiling = Uniform(Sharing.REPLICATED) if sharding is None else _tiling(sharding)
+    tiling = Uniform(Sharing.REPLICATED) if sharding is None else sharding.tiling()
     if isinstance(tiling, DeviceTiling):
         tiling = simplified(tiling)
     if not isinstance(tiling, DeviceTiling):
@@ -170,17 +180,6 @@ def _comparable_tiling(sharding: ValueSharding | None) -> object:
     order = tiling.order
     devices = sorted_replicas(tiling, [order.device_at(at) for at in range(tiling.device_count)])
     return tiling.tiles, tiling.subgroups, tuple(devices)
-
-
-def _tiling(sharding: ValueSharding) -> Tiling | None:
-    if sharding.sharding is None:
-        return _gspmd_tiling(sharding.gspmd)
-    if sharding.mesh is None:
-        return None
-    try:
-        return tiling_of(ShardingOnMesh(sharding.sharding, sharding.mesh))
-    except IncompatibleSubAxes:
-        return None
 
 
 @lru_cache(maxsize=1 << 12)

@@ -66,22 +66,19 @@ def remark_on_lines(program: Program) -> None:
     module = program.op if program.before is None else program.before
     operations = (op for op in module.walk() if op is not module)
     # Without a location of its own, an operation has its offset in the text.
-    if _is_from_jax(module) and all(without_offset(op.lazy_location) is None for op in operations):
-        message = "the program has no lines of Python: it was lowered without debug_info"
-        help = "write jax.jit(f).lower(…).as_text(debug_info=True)"
-        emit(Diagnostic(Severity.REMARK, module.location, message, help=help, id=NO_LINES))
-
-
-def _is_from_jax(module: Op) -> bool:
-    """Whether functions have attributes of JAX."""
+    # Functions of JAX have attributes that say so.
     functions = (op for region in module.regions for block in region.blocks for op in block.ops)
-    return any(
+    is_from_jax = any(
         name.startswith("jax.")
         for function in functions
         if isinstance(function, FuncOp)
         for dictionary in (*function.argument_attributes, *function.result_attributes)
         for name, _ in dictionary
     )
+    if is_from_jax and all(without_offset(op.lazy_location) is None for op in operations):
+        message = "the program has no lines of Python: it was lowered without debug_info"
+        help = "write jax.jit(f).lower(…).as_text(debug_info=True)"
+        emit(Diagnostic(Severity.REMARK, module.location, message, help=help, id=NO_LINES))
 
 
 def reason_to_leave(module: Op) -> str:

@@ -113,7 +113,15 @@ def location_of(op: Op, origins: TensorOrigins) -> SourceLocation:
     # A line of the text of the program is worse than any line that it states, which has a name stack.
     stated = [user for user in users if user.line and user.name_stack]
     if location.line and is_computed and (location.name_stack or not stated):
-        return _seen_from(location, stated[:1])
+        # The location at the line that calls the function whose result is resharded, in the user's function.
+        # That is where a person would write the sharding of the value.
+        functions = {
+            (frame.file, frame.function) for user in stated[:1] for frame in user.frames if frame.function
+        }
+        for number, frame in enumerate(location.frames):
+            if (frame.file, frame.function) in functions:
+                return location.at(frame)._replace(frames=location.frames[number:])
+        return location
     for of_user in (*stated, *users):
         if of_user.line:
             return of_user._replace(name_stack=of_user.name_stack or location.name_stack)
@@ -173,18 +181,6 @@ def _sources(op: Op) -> Iterator[Op]:
                 yield from (
                     defining_op for outer in around.operands if (defining_op := outer.defining_op) is not None
                 )
-
-
-def _seen_from(location: SourceLocation, users: Sequence[SourceLocation]) -> SourceLocation:
-    """The location at the line that calls the function whose result is resharded, in the user's function.
-
-    That is where a person would write the sharding of the value.
-    """
-    functions = {(frame.file, frame.function) for user in users for frame in user.frames if frame.function}
-    for number, frame in enumerate(location.frames):
-        if (frame.file, frame.function) in functions:
-            return location.at(frame)._replace(frames=location.frames[number:])
-    return location
 
 
 def cause_of(op: CollectiveOp, shapes: LocalShapes, origins: TensorOrigins, lines: UserLines) -> str:
@@ -496,7 +492,9 @@ def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
         ):
             if old.axes == new.axes:
                 continue
-            if not _is_part(new, old):
+            # Whether all axes of a dimension sharding are axes, or parts of axes, of another one.
+            is_part = all(any(axis.overlaps(other) for other in old.axes) for axis in new.axes)
+            if not is_part:
                 # The program states it, or an argument that is returned got less than the result.
                 return ""
             if size > 0 and size % shards:
@@ -506,11 +504,6 @@ def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
             else:
                 return ANNOTATED
     return reason or ANNOTATED
-
-
-def _is_part(new: DimensionSharding, old: DimensionSharding) -> bool:
-    """Whether all axes of a dimension sharding are axes, or parts of axes, of another one."""
-    return all(any(axis.overlaps(other) for other in old.axes) for axis in new.axes)
 
 
 def _taken_by_callee(op: Op) -> str:

@@ -226,14 +226,20 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
     elementwise = Elementwise()
     chains: dict[Op, set[Op]] = {}
     for op in module.walk():
-        if not _is_in_chain(op):
+        is_of_block = isinstance(op.parent, Block) and bool(op.operands) and len(op.results) == 1
+        is_in_chain = is_of_block and (isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature))
+        if not is_in_chain:
             continue
         chains[op] = {op}
         # Definitions come first, so that their chains are known.
         for operand in op.operands:
             before = operand.defining_op
             if before is not None and before in chains and before.parent is op.parent:
-                _join(chains, op, before)
+                # Joins the chains of two operations: the smaller one becomes part of the larger one.
+                smaller, larger = sorted((chains[op], chains[before]), key=len)
+                if smaller is not larger:
+                    larger |= smaller
+                    chains.update(dict.fromkeys(smaller, larger))
         times = counts.times(op)
         sizes = [_bytes(value, shapes) for value in (*dict.fromkeys(op.operands), *op.results)]
         elementwise.count += 1
@@ -251,19 +257,6 @@ def elementwise_figures(module: Op, shapes: LocalShapes, counts: ExecutionCounts
         if times is not None:
             elementwise.fused += times.high * sum(_bytes(value, shapes) or 0 for value in (*read, *written))
     return elementwise
-
-
-def _join(chains: dict[Op, set[Op]], first: Op, second: Op) -> None:
-    """Joins the chains of two operations: the smaller one becomes part of the larger one."""
-    smaller, larger = sorted((chains[first], chains[second]), key=len)
-    if smaller is not larger:
-        larger |= smaller
-        chains.update(dict.fromkeys(smaller, larger))
-
-
-def _is_in_chain(op: Op) -> bool:
-    is_of_block = isinstance(op.parent, Block) and bool(op.operands) and len(op.results) == 1
-    return is_of_block and (isinstance(op, BroadcastInDimOp) or is_elementwise(op.signature))
 
 
 def _bytes(value: Value, shapes: LocalShapes) -> int | None:

@@ -98,7 +98,10 @@ def _moved_to(use: OpOperand) -> Sequence[Value] | None:
         assert user.data_flow is not None
         return [user.results[index], *user.data_flow.other_targets(user, user.results[index])]
     if isinstance(user, ReduceOp):
-        return user.results if len(user.results) == 1 and _selects(user) else None
+        # Whether a reduction takes the largest or smallest element.
+        return (
+            user.results if len(user.results) == 1 and isinstance(applied_op(user), (MaxOp, MinOp)) else None
+        )
     if isinstance(user, DynamicUpdateSliceOp) and index == 1:
         # An argument of the program stays as it is.
         updated = user.operand_at(0)
@@ -115,11 +118,6 @@ def _narrows(op: Op) -> bool:
     """Whether an operation converts to floats of no more bits than products of default precision use."""
     element = element_of(op.results[0].type) if isinstance(op, ConvertOp) else None
     return isinstance(element, FloatType) and element.width <= DEFAULT_WIDTH
-
-
-def _selects(reduction: ReduceOp) -> bool:
-    """Whether a reduction takes the largest or smallest element."""
-    return isinstance(applied_op(reduction), (MaxOp, MinOp))
 
 
 def _is_of_default_precision(product: Op) -> bool:

@@ -38,6 +38,15 @@ class Total:
             self.low += figure * low
             self.high += figure * high
 
+    def add_runs(self, figure: Fraction | int | None, collective: Collective | Product) -> None:
+        low, high = (
+            (None, None) if collective.times is None else (collective.times.low, collective.times.high)
+        )
+        self.add(figure, low, high)
+        if figure is not None and collective.times is None and collective.per_iteration is not None:
+            self.per_iteration += figure * collective.per_iteration.high
+            self.in_loops += 1
+
 
 def phase_totals(report: Report) -> dict[Phase, Total]:
     """Wire bytes of one device over all runs, by the part of a training step, in the order of a step.
@@ -56,7 +65,7 @@ def wire_totals(collectives: Iterable[Collective], key: Callable[[Collective], s
     """Wire bytes of one device over all runs, by a key of the collectives, the largest first."""
     totals_by_name: dict[str, Total] = {}
     for collective in collectives:
-        _add_runs(totals_by_name.setdefault(key(collective), Total()), collective.wire_bytes, collective)
+        totals_by_name.setdefault(key(collective), Total()).add_runs(collective.wire_bytes, collective)
     return dict(sorted(totals_by_name.items(), key=lambda entry: (-entry[1].high, -entry[1].count, entry[0])))
 
 
@@ -88,7 +97,7 @@ def time_range(report: Report, estimate: TimeEstimate) -> tuple[Fraction, Fracti
     exposed = Total()
     for collective, timed in zip(report.collectives, estimate.collectives, strict=True):
         if not runs_beside(report, collective):
-            _add_runs(exposed, timed.seconds, collective)
+            exposed.add_runs(timed.seconds, collective)
     least = exposed.high + max(communication.high - exposed.high, compute.high + fused)
     return least, communication.high + compute.high * estimate.slower + alone
 
@@ -108,8 +117,8 @@ def flop_totals(report: Report) -> tuple[Total, Total]:
     """FLOPs of one device, and of the global operations, in one run of the program."""
     local, whole = Total(), Total()
     for product in report.products:
-        _add_runs(local, product.flops, product)
-        _add_runs(whole, product.global_flops, product)
+        local.add_runs(product.flops, product)
+        whole.add_runs(product.global_flops, product)
     return local, whole
 
 
@@ -135,9 +144,9 @@ def time_totals(report: Report, estimate: TimeEstimate) -> tuple[Total, Total]:
     """Seconds of all collectives, and of all products, in one run of the program."""
     communication, compute = Total(), Total()
     for item, collective in zip(report.collectives, estimate.collectives, strict=True):
-        _add_runs(communication, collective.seconds, item)
+        communication.add_runs(collective.seconds, item)
     for product, timed in zip(report.products, estimate.products, strict=True):
-        _add_runs(compute, timed.seconds, product)
+        compute.add_runs(timed.seconds, product)
     return communication, compute
 
 
@@ -155,14 +164,6 @@ def bound_of(report: Report, estimate: TimeEstimate) -> str:
 def seconds_of_runs(seconds: Fraction | None, times: RunTimes | None) -> Fraction | None:
     """Seconds of all runs of an operation, as often as it may run; None if they are unknown."""
     return None if seconds is None or times is None else seconds * times.high
-
-
-def _add_runs(total: Total, figure: Fraction | int | None, collective: Collective | Product) -> None:
-    low, high = (None, None) if collective.times is None else (collective.times.low, collective.times.high)
-    total.add(figure, low, high)
-    if figure is not None and collective.times is None and collective.per_iteration is not None:
-        total.per_iteration += figure * collective.per_iteration.high
-        total.in_loops += 1
 
 
 def along(group: str) -> str:

@@ -208,7 +208,12 @@ class IndexValues:
         arrays = self._arrays(op, [values.repeated(count) for values in inputs])
         if arrays is None or any(len(array) != op.elements for array in arrays[:1]):
             return None
-        wrapped = _wrapping(type[1] == "s", int(type[2]))
+        # What an integer is in a type of so many bits.
+        bits = int(type[2])
+        mask, half = (1 << bits) - 1, 1 << max(bits - 1, 0)
+        wrapped = (
+            (lambda value: (value + half & mask) - half) if type[1] == "s" else lambda value: value & mask
+        )
         return Values([tuple(map(wrapped, array)) for array in arrays])
 
     def _arrays(
@@ -238,14 +243,6 @@ class IndexValues:
             ]
         except (TypeError, ZeroDivisionError):
             return None
-
-
-def _wrapping(is_signed: bool, bits: int) -> Callable[[int], int]:
-    """What an integer is in a type of so many bits."""
-    mask, half = (1 << bits) - 1, 1 << max(bits - 1, 0)
-    if is_signed:
-        return lambda value: ((value + half) & mask) - half
-    return lambda value: value & mask
 
 
 def _divided(dividend: int, divisor: int) -> int:

@@ -91,19 +91,16 @@ def check_axes(module: Op, axes: Sequence[str], sizes: str) -> None:
     known = list(swept_axes(module))
     for axis in axes:
         if axis not in known:
-            source, start = Source("--mesh-sweep", sizes), _start_of(axis, sizes)
+            # Where the name of an axis starts.
+            position = 0
+            while (match := _AXIS.match(sizes, position)) is not None and match[1] != axis:
+                separator = _SEPARATOR.match(sizes, match.end())
+                position = match.end() if separator is None else separator.end()
+            start = position if match is None else match.start(1)
+            source = Source("--mesh-sweep", sizes)
             error = error_at_range(source, start, start + len(axis), f"the program has no mesh axis '{axis}'")
             error.diagnostic.id, error.diagnostic.source = USAGE_ERROR, source
             raise error.help(nearest_or_all(axis, known) if known else _NO_MESH)
-
-
-def _start_of(axis: str, sizes: str) -> int:
-    """Where the name of an axis starts."""
-    position = 0
-    while (match := _AXIS.match(sizes, position)) is not None and match[1] != axis:
-        separator = _SEPARATOR.match(sizes, match.end())
-        position = match.end() if separator is None else separator.end()
-    return position if match is None else match.start(1)
 
 
 @dataclass(frozen=True)
@@ -180,6 +177,39 @@ class Sweep:
                 swept_meshes_by_number[devices] = row
         return [swept_meshes_by_number[devices] for devices in sorted(swept_meshes_by_number)]
 
+    def sizes_texts(self, size: int | None, estimated: int | None) -> list[str]:
+        """The text of a size and, if compilers were asked, of what was estimated; empty if it is unknown."""
+        sizes = (size, estimated) if self.is_compiled else (size,)
+        return ["" if size is None else bytes_text(size) for size in sizes]
+
+    def best_lines(self) -> Iterator[str]:
+        """The best meshes again, one below the other: in a long table, they are far apart."""
+        best = self.best
+        if len(best) < _SEVERAL:
+            return
+        sizes = [" × ".join(f"{axis}={size}" for axis, size in row.sizes.items()) for row in best]
+        works = [
+            flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds))
+            for row in best
+        ]
+        for row, size, work in zip(best, sizes, works, strict=True):
+            sent, memory = bytes_text(row.wire_bytes or 0), bytes_text(row.peak_bytes or 0)
+            devices = f"{row.devices} devices".rjust(len(f"{best[-1].devices} devices"))
+            cells = devices, size.ljust(max(map(len, sizes))), work.rjust(max(map(len, works)))
+            yield _GAP + _GAP.join([*cells, f"{sent} sent, {memory}"])
+
+    def layout_lines(self, width: int) -> list[str]:
+        lines = []
+        for title, rows in layout_tables(self):
+            lines += ["", *_folded(title, width, "", _GAP)]
+            widths = [max(len(row[number]) for row in rows) for number in (0, 1)]
+            for time, axes, on in rows:
+                start = f"{_GAP}{time.rjust(widths[0])}{_GAP}{axes.ljust(widths[1])}{_GAP}"
+                is_beside = len(start) + len(on) <= width
+                below = [start.rstrip(), *_folded(on, width, _BELOW, _BELOW)]
+                lines += [f"{start}{on}".rstrip()] if is_beside else below
+        return lines
+
 
 def _cost(row: SweptMesh) -> tuple[float, int, int]:
     return row.seconds or 0, row.wire_bytes or 0, row.peak_bytes or 0
@@ -252,19 +282,13 @@ def sweep_table(sweep: Sweep, bar_size: int = _BAR) -> list[tuple[str, ...]]:
         cells = (
             str(row.devices),
             work,
-            *_sizes_texts(sweep, row.wire_bytes, row.estimated_wire_bytes),
-            *_sizes_texts(sweep, row.peak_bytes, row.estimated_peak_bytes),
+            *sweep.sizes_texts(row.wire_bytes, row.estimated_wire_bytes),
+            *sweep.sizes_texts(row.peak_bytes, row.estimated_peak_bytes),
             bar,
             note_of(sweep, row),
         )
         table.append((*sizes, *cells))
     return table
-
-
-def _sizes_texts(sweep: Sweep, size: int | None, estimated: int | None) -> list[str]:
-    """The text of a size and, if compilers were asked, of what was estimated; empty if it is unknown."""
-    sizes = (size, estimated) if sweep.is_compiled else (size,)
-    return ["" if size is None else bytes_text(size) for size in sizes]
 
 
 def note_of(sweep: Sweep, row: SweptMesh) -> str:
@@ -302,23 +326,7 @@ def sweep_text(sweep: Sweep, width: int = 100) -> str:
         below = [_GAP.join([*cells, bar]).rstrip(), *_folded(note, width, _BELOW, _BELOW)]
         lines += [beside] if len(beside) <= width else below
     best = _folded(best_text(sweep), width, "", _GAP)
-    return "\n".join([*lines, "", *best, *_best_lines(sweep), *_layout_lines(sweep, width)]) + "\n"
-
-
-def _best_lines(sweep: Sweep) -> Iterator[str]:
-    """The best meshes again, one below the other: in a long table, they are far apart."""
-    best = sweep.best
-    if len(best) < _SEVERAL:
-        return
-    sizes = [" × ".join(f"{axis}={size}" for axis, size in row.sizes.items()) for row in best]
-    works = [
-        flops_text(row.flops) if row.seconds is None else seconds_text(Fraction(row.seconds)) for row in best
-    ]
-    for row, size, work in zip(best, sizes, works, strict=True):
-        sent, memory = bytes_text(row.wire_bytes or 0), bytes_text(row.peak_bytes or 0)
-        devices = f"{row.devices} devices".rjust(len(f"{best[-1].devices} devices"))
-        cells = devices, size.ljust(max(map(len, sizes))), work.rjust(max(map(len, works)))
-        yield _GAP + _GAP.join([*cells, f"{sent} sent, {memory}"])
+    return "\n".join([*lines, "", *best, *sweep.best_lines(), *sweep.layout_lines(width)]) + "\n"
 
 
 def _folded(text: str, width: int, first: str, further: str) -> list[str]:
@@ -350,19 +358,6 @@ def layout_tables(sweep: Sweep) -> list[tuple[str, list[tuple[str, str, str]]]]:
             lines.append((seconds_text(Fraction(layout["seconds"])), axes, on))
         tables.append((f"layouts of {sizes}, by the order of the axes of the mesh", lines))
     return tables
-
-
-def _layout_lines(sweep: Sweep, width: int) -> list[str]:
-    lines = []
-    for title, rows in layout_tables(sweep):
-        lines += ["", *_folded(title, width, "", _GAP)]
-        widths = [max(len(row[number]) for row in rows) for number in (0, 1)]
-        for time, axes, on in rows:
-            start = f"{_GAP}{time.rjust(widths[0])}{_GAP}{axes.ljust(widths[1])}{_GAP}"
-            is_beside = len(start) + len(on) <= width
-            below = [start.rstrip(), *_folded(on, width, _BELOW, _BELOW)]
-            lines += [f"{start}{on}".rstrip()] if is_beside else below
-    return lines
 
 
 def best_text(sweep: Sweep) -> str:

@@ -34,13 +34,10 @@ class Reported:
     check: CheckResult | None = None
     source_root: str | None = None
 
+    def html(self) -> str:
+        from sdyopt.analysis.report.html_report import html_report
 
-def _html(reported: Reported) -> str:
-    from sdyopt.analysis.report.html_report import html_report
-
-    return html_report(
-        reported.report, reported.program(), reported.title, reported.check, reported.source_root
-    )
+        return html_report(self.report, self.program(), self.title, self.check, self.source_root)
 
 
 def _markdown(reported: Reported) -> str:
@@ -55,7 +52,7 @@ def _markdown(reported: Reported) -> str:
 
 
 _WRITERS: dict[str, Callable[[Reported], str]] = {
-    ".html": _html,
+    ".html": Reported.html,
     ".json": lambda reported: json_report(reported.report),
     ".md": _markdown,
     ".txt": lambda reported: text_report(reported.report, DEFAULT_WIDTH, LARGE_ROWS),

@@ -182,6 +182,30 @@ class _Figure:
     parts: Mapping[Key, Fraction]
     path: Path
 
+    def grown(
+        self,
+        parts: Iterable[_Part],
+        key_of: Callable[[_Part], Key],
+        size_of: Callable[[_Part], Fraction | int | None],
+        text: Callable[[Fraction | int | None], str],
+    ) -> Iterator[Contributor]:
+        """The parts that are new or larger than in the baseline, the most grown first."""
+        sums: Sums = {}
+        examples: dict[Key, _Part] = {}
+        for part in parts:
+            if (size := size_of(part)) is not None:
+                key = key_of(part)
+                sums[key] = sums.get(key, Fraction(0)) + size
+                examples.setdefault(key, part)
+        growth = {key: size - self.parts.get(key, Fraction(0)) for key, size in sums.items()}
+        for key in sorted(growth, key=lambda key: (-growth[key], key)):
+            if growth[key] > 0:
+                before = f"was {text(self.parts[key])}" if key in self.parts else "is new"
+                what = " ".join(filter(None, key[:2]))
+                example = examples[key]
+                cause = example.cause if isinstance(example, Collective) else ""
+                yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
+
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
@@ -213,8 +237,7 @@ class Baseline:
                 self.wire_bytes,
                 wire_total(report).high,
                 bytes_text,
-                _grown(
-                    self.wire_bytes,
+                self.wire_bytes.grown(
                     report.collectives,
                     _collective_key,
                     wire_bytes_of_runs,
@@ -226,8 +249,7 @@ class Baseline:
                 self.peak_memory,
                 report.memory.peak,
                 bytes_text,
-                _grown(
-                    self.peak_memory,
+                self.peak_memory.grown(
                     report.memory.live_at_peak,
                     _value_key,
                     lambda live: live.bytes,
@@ -239,8 +261,7 @@ class Baseline:
                 self.flops,
                 flop_totals(report)[0].high,
                 flops_text,
-                _grown(
-                    self.flops,
+                self.flops.grown(
                     report.products,
                     _product_key,
                     _flops_of_runs,
@@ -333,31 +354,6 @@ class _Reader(JsonReader):
 
 
 # --- What grew ----------------------------------------------------------------------------------------
-
-
-def _grown(
-    old: _Figure,
-    parts: Iterable[_Part],
-    key_of: Callable[[_Part], Key],
-    size_of: Callable[[_Part], Fraction | int | None],
-    text: Callable[[Fraction | int | None], str],
-) -> Iterator[Contributor]:
-    """The parts that are new or larger than in the baseline, the most grown first."""
-    sums: Sums = {}
-    examples: dict[Key, _Part] = {}
-    for part in parts:
-        if (size := size_of(part)) is not None:
-            key = key_of(part)
-            sums[key] = sums.get(key, Fraction(0)) + size
-            examples.setdefault(key, part)
-    growth = {key: size - old.parts.get(key, Fraction(0)) for key, size in sums.items()}
-    for key in sorted(growth, key=lambda key: (-growth[key], key)):
-        if growth[key] > 0:
-            before = f"was {text(old.parts[key])}" if key in old.parts else "is new"
-            what = " ".join(filter(None, key[:2]))
-            example = examples[key]
-            cause = example.cause if isinstance(example, Collective) else ""
-            yield Contributor(f"{what}: {text(sums[key])}, {before}", example.location, cause)
 
 
 def _collective_key(collective: Collective) -> Key:

@@ -437,24 +437,21 @@ def _compute(report: Report) -> Section:
     products = counted(local.count, "product")
     heading = f"compute per device: {total_text(local, flops_text)} in {products}{useful}"
     section = Section(heading)
-    section.add_table(
-        "repeated or padded work",
-        ("FLOPs", "useful", "product", "where", "not sharded along"),
-        2,
-        _wasteful_rows(report),
-    )
-    return section
-
-
-def _wasteful_rows(report: Report) -> list[Row]:
-    """Such products, those of one line that are alike as one."""
+    # The products with such work, those of one line that are alike as one.
     alike: dict[Row, int] = {}
     for product, part in _wasteful(report):
         axes = ", ".join(f'"{axis}"' for axis in product.spare_axes)
         row = share_text(part), product_text(product), product.location.file_text, axes
         alike[row] = alike.get(row, 0) + (product.flops or 0)
     order = sorted(alike.items(), key=lambda item: -item[1])
-    return [(flops_text(flops), *row) for row, flops in order]
+    wasteful_rows = [(flops_text(flops), *row) for row, flops in order]
+    section.add_table(
+        "repeated or padded work",
+        ("FLOPs", "useful", "product", "where", "not sharded along"),
+        2,
+        wasteful_rows,
+    )
+    return section
 
 
 def _wasteful(report: Report) -> Iterator[tuple[Product, Fraction]]:

@@ -50,6 +50,38 @@ class AffineExpr(Interned):
     def size(self) -> int:
         raise NotImplementedError
 
+    def constant_operand(self, operator: AffineOperator) -> AffineConstant | None:
+        """The constant right operand of an expression with this operator; None for other expressions."""
+        is_match = isinstance(self, AffineBinary) and self.operator is operator
+        if is_match and isinstance(self, AffineBinary) and isinstance(self.rhs, AffineConstant):
+            return self.rhs
+        return None
+
+    def factored(self) -> tuple[int, AffineExpr]:
+        """An expression as (constant factor, remaining expression)."""
+        factor = self.constant_operand(AffineOperator.MULTIPLY)
+        return (1, self) if factor is None else (factor.value, _lhs(self))
+
+    def as_modulo(self, rhs: AffineExpr) -> AffineExpr | None:
+        """`lhs + rhs` as `lhs mod q`, if `rhs` is `(lhs floordiv q) * -q` or `(lhs floordiv q) * q * -1`."""
+        if not isinstance(rhs, AffineBinary) or rhs.operator is not AffineOperator.MULTIPLY:
+            return None
+        inner, factor = rhs.lhs, rhs.rhs
+        if (
+            isinstance(factor, AffineConstant)
+            and factor.value == -1
+            and isinstance(inner, AffineBinary)
+            and inner.operator is AffineOperator.MULTIPLY
+        ):
+            return self._remainder(inner.lhs, inner.rhs)
+        return self._remainder(inner, negate(factor))
+
+    def _remainder(self, quotient: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
+        is_quotient = isinstance(quotient, AffineBinary) and quotient.operator is AffineOperator.FLOOR_DIVIDE
+        if not is_quotient or not isinstance(quotient, AffineBinary):
+            return None
+        return modulo(self, divisor) if quotient.lhs is self and quotient.rhs is divisor else None
+
 
 class AffineDim(AffineExpr):
     """`d0`: a dimension."""
@@ -163,15 +195,15 @@ def add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
         return add(rhs, lhs)
     if isinstance(rhs, AffineConstant) and rhs.value == 0:
         return lhs
-    addend = _constant_operand(lhs, AffineOperator.ADD)
+    addend = lhs.constant_operand(AffineOperator.ADD)
     if addend is not None and isinstance(rhs, AffineConstant):
         return add(_lhs(lhs), constant(addend.value + rhs.value))
-    (lhs_factor, lhs_rest), (rhs_factor, rhs_rest) = _factored(lhs), _factored(rhs)
+    (lhs_factor, lhs_rest), (rhs_factor, rhs_rest) = lhs.factored(), rhs.factored()
     if lhs_rest is rhs_rest:
         return multiply(lhs_rest, constant(lhs_factor + rhs_factor))
     if addend is not None:
         return add(add(_lhs(lhs), rhs), addend)
-    return _as_modulo(lhs, rhs) or AffineBinary(AffineOperator.ADD, lhs, rhs)
+    return lhs.as_modulo(rhs) or AffineBinary(AffineOperator.ADD, lhs, rhs)
 
 
 def multiply(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
@@ -183,7 +215,7 @@ def multiply(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
         return multiply(rhs, lhs)
     if isinstance(rhs, AffineConstant) and rhs.value in (0, 1):
         return lhs if rhs.value else rhs
-    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    factor = lhs.constant_operand(AffineOperator.MULTIPLY)
     if factor is not None and isinstance(rhs, AffineConstant):
         return multiply(_lhs(lhs), constant(factor.value * rhs.value))
     if factor is not None:
@@ -200,7 +232,7 @@ def floor_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
         return constant(lhs.value // rhs.value)
     if rhs.value == 1:
         return lhs
-    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    factor = lhs.constant_operand(AffineOperator.MULTIPLY)
     if factor is not None and factor.value % rhs.value == 0:
         return multiply(_lhs(lhs), constant(factor.value // rhs.value))
     is_sum = isinstance(lhs, AffineBinary) and lhs.operator is AffineOperator.ADD
@@ -220,7 +252,7 @@ def ceil_divide(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
         return constant(-(-lhs.value // rhs.value))
     if rhs.value == 1:
         return lhs
-    factor = _constant_operand(lhs, AffineOperator.MULTIPLY)
+    factor = lhs.constant_operand(AffineOperator.MULTIPLY)
     if factor is not None and factor.value % rhs.value == 0:
         return multiply(_lhs(lhs), constant(factor.value // rhs.value))
     return plain
@@ -242,7 +274,7 @@ def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
             return modulo(lhs.rhs, rhs)
         if lhs.rhs.divisor % rhs.value == 0:
             return modulo(lhs.lhs, rhs)
-    inner = _constant_operand(lhs, AffineOperator.MODULO)
+    inner = lhs.constant_operand(AffineOperator.MODULO)
     if inner is not None and inner.value >= 1 and inner.value % rhs.value == 0:
         return modulo(lhs.lhs, rhs)
     return plain
@@ -251,39 +283,3 @@ def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 def _lhs(expression: AffineExpr) -> AffineExpr:
     assert isinstance(expression, AffineBinary)
     return expression.lhs
-
-
-def _constant_operand(expression: AffineExpr, operator: AffineOperator) -> AffineConstant | None:
-    """The constant right operand of an expression with this operator; None for other expressions."""
-    is_match = isinstance(expression, AffineBinary) and expression.operator is operator
-    if is_match and isinstance(expression, AffineBinary) and isinstance(expression.rhs, AffineConstant):
-        return expression.rhs
-    return None
-
-
-def _factored(expression: AffineExpr) -> tuple[int, AffineExpr]:
-    """An expression as (constant factor, remaining expression)."""
-    factor = _constant_operand(expression, AffineOperator.MULTIPLY)
-    return (1, expression) if factor is None else (factor.value, _lhs(expression))
-
-
-def _as_modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
-    """`lhs + rhs` as `lhs mod q`, if `rhs` is `(lhs floordiv q) * -q` or `(lhs floordiv q) * q * -1`."""
-    if not isinstance(rhs, AffineBinary) or rhs.operator is not AffineOperator.MULTIPLY:
-        return None
-    inner, factor = rhs.lhs, rhs.rhs
-    if (
-        isinstance(factor, AffineConstant)
-        and factor.value == -1
-        and isinstance(inner, AffineBinary)
-        and inner.operator is AffineOperator.MULTIPLY
-    ):
-        return _remainder(lhs, inner.lhs, inner.rhs)
-    return _remainder(lhs, inner, negate(factor))
-
-
-def _remainder(lhs: AffineExpr, quotient: AffineExpr, divisor: AffineExpr) -> AffineExpr | None:
-    is_quotient = isinstance(quotient, AffineBinary) and quotient.operator is AffineOperator.FLOOR_DIVIDE
-    if not is_quotient or not isinstance(quotient, AffineBinary):
-        return None
-    return modulo(lhs, divisor) if quotient.lhs is lhs and quotient.rhs is divisor else None

@@ -97,6 +97,29 @@ class Finite(NamedTuple):
     significand: int
     exponent: int
 
+    def decimal(self, precision: int) -> tuple[str, int]:
+        """The leading decimal digits of a number, and the power of ten of the last digit.
+
+        Rounds as LLVM does, which truncates most of the excess digits before it rounds half up.
+        """
+        significand, exponent = self.significand, self.exponent
+        zeros = (significand & -significand).bit_length() - 1
+        significand, exponent = significand >> zeros, exponent + zeros
+        if exponent > 0:
+            significand, exponent = significand << exponent, 0
+        elif exponent < 0:
+            significand *= 5**-exponent
+        if (excess := significand.bit_length() - (precision * 196 + 58) // 59) > 0:
+            tens = excess * 59 // 196
+            significand, exponent = significand // 10**tens, exponent + tens
+        digits = str(significand)
+        if (excess := len(digits) - precision) > 0:
+            exponent += excess
+            rounded = int(digits[:precision]) + (digits[precision] >= "5")
+            digits = str(rounded)
+        shorter = digits.rstrip("0")
+        return shorter, exponent + len(digits) - len(shorter)
+
 
 def decode(bits: int, format: FloatFormat) -> Finite | None:
     """The number that these bits encode; None for infinities and NaNs."""
@@ -192,7 +215,7 @@ def float_text(bits: int, format: FloatFormat) -> str:
     sign = "-" if number.is_negative else ""
     if not number.significand:
         return sign + "0.000000e+00"
-    digits, exponent = _decimal(number, 6)
+    digits, exponent = number.decimal(6)
     leading = exponent + len(digits) - 1
     text = f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if leading < 0 else '+'}{abs(leading):02}"
     # Most numbers need either at most three digits or more than six.
@@ -200,7 +223,7 @@ def float_text(bits: int, format: FloatFormat) -> str:
         _encode_decimal(number.is_negative, int(digits), exponent, format) == bits
     ):
         return text
-    digits, exponent = _decimal(number, 2 + format.precision * 59 // 196)
+    digits, exponent = number.decimal(2 + format.precision * 59 // 196)
     text = sign + _natural_text(digits, exponent, 2 + format.precision * 59 // 196)
     return text if "." in text else f"0x{bits:X}"
 
@@ -256,30 +279,6 @@ def _signed(is_negative: bool, magnitude: int, format: FloatFormat) -> int:
 
 def _encode_decimal(is_negative: bool, digits: int, exponent: int, format: FloatFormat) -> int:
     return encode(is_negative, digits * 10 ** max(exponent, 0), 10 ** max(-exponent, 0), format)
-
-
-def _decimal(number: Finite, precision: int) -> tuple[str, int]:
-    """The leading decimal digits of a number, and the power of ten of the last digit.
-
-    Rounds as LLVM does, which truncates most of the excess digits before it rounds half up.
-    """
-    significand, exponent = number.significand, number.exponent
-    zeros = (significand & -significand).bit_length() - 1
-    significand, exponent = significand >> zeros, exponent + zeros
-    if exponent > 0:
-        significand, exponent = significand << exponent, 0
-    elif exponent < 0:
-        significand *= 5**-exponent
-    if (excess := significand.bit_length() - (precision * 196 + 58) // 59) > 0:
-        tens = excess * 59 // 196
-        significand, exponent = significand // 10**tens, exponent + tens
-    digits = str(significand)
-    if (excess := len(digits) - precision) > 0:
-        exponent += excess
-        rounded = int(digits[:precision]) + (digits[precision] >= "5")
-        digits = str(rounded)
-    shorter = digits.rstrip("0")
-    return shorter, exponent + len(digits) - len(shorter)
 
 
 def _natural_text(digits: str, exponent: int, precision: int) -> str:

@@ -124,17 +124,13 @@ def _candidates(value: object, classes: Sequence[type[Any]]) -> Iterator[Attribu
         case Mapping():
             if all(isinstance(name, str) for name in value):
                 for cls in classes:
-                    yield from _with_fields(cls, value)
+                    # The attribute of a class with these fields, if it has them and defaults for the others.
+                    if value.keys() <= set(field_names(cls)) and None not in value.values():
+                        with suppress(TypeError):
+                            yield cls(**frozen(value))
                 yield dictionary({name: attribute_of(item) for name, item in value.items()})
         case Sequence():
             yield from _arrays(value, classes)
-
-
-def _with_fields(cls: type[Attribute], values: Mapping[str, object]) -> Iterator[Attribute]:
-    """The attribute of a class with these fields, if it has them and defaults for the others."""
-    if values.keys() <= set(field_names(cls)) and None not in values.values():
-        with suppress(TypeError):
-            yield cls(**frozen(values))
 
 
 def _arrays(values: Sequence[Any], classes: Sequence[type[Any]]) -> Iterator[Attribute]:
@@ -208,7 +204,10 @@ def parts_of(op_class: type[Op], values: Mapping[str, object], location: LazyLoc
                 group = _group(
                     op_class, name, ONE if not field.is_variadic else "", () if value is None else value
                 )
-                regions += [_region(region, location) for region in group]
+                regions += [
+                    (region if isinstance(region, Region) else region_of(region, location))
+                    for region in group
+                ]
             case SuccessorField():
                 successors += _group(op_class, name, "" if field.is_variadic else ONE, value)
     if ATTR_SIZED_OPERANDS in op_class.traits:
@@ -236,10 +235,6 @@ def _group(op_class: type[Op], name: str, arity: str, value: Any) -> list[Any]:
     if value is None:
         return []
     return [value] if arity == OPTIONAL else list(value)
-
-
-def _region(region: Region | Sequence[Type], location: LazyLocation) -> Region:
-    return region if isinstance(region, Region) else region_of(region, location)
 
 
 def region_of(types: Sequence[Type], location: LazyLocation) -> Region:

@@ -445,16 +445,12 @@ class FieldsByRelease:
         try:
             return self._active[release]
         except KeyError:
-            return self._active.setdefault(release, _active_fields(self._fields))
-
-
-def _active_fields(fields: Mapping[str, Field]) -> dict[str, Field]:
-    """These declared fields as the followed release has them."""
-    active = {}
-    for name, declared in fields.items():
-        field: Field | None = declared
-        if declared.behavior is not None and not declared.behavior.active:
-            field = declared.before
-        if field is not None:
-            active[name] = field
-    return active
+            # These declared fields as the followed release has them.
+            active = {}
+            for name, declared in self._fields.items():
+                field: Field | None = declared
+                if declared.behavior is not None and not declared.behavior.active:
+                    field = declared.before
+                if field is not None:
+                    active[name] = field
+            return self._active.setdefault(release, active)

@@ -59,22 +59,19 @@ def _merge_in(rewriter: Rewriter, region: Region) -> bool:
     # A block is compared only with those that are equal up to operands.
     by_outline: dict[_Outline, list[_Cluster]] = {}
     for block in filter(_can_merge, region.blocks[1:]):
-        similar = by_outline.setdefault(_outline(block), [])
+        # The properties besides operands that equal blocks have in common.
+        last = block.last
+        outline = (
+            () if last is None else tuple(last.successors),
+            tuple([argument.type for argument in block.arguments]),
+            tuple([(op.signature, op.attributes) for op in block.ops]),
+        )
+        similar = by_outline.setdefault(outline, [])
         if not any(cluster.try_add(block) for cluster in similar):
             similar.append(_Cluster(block, branches))
             clusters.append(similar[-1])
     merged = [cluster.merge(rewriter) for cluster in clusters]
     return any(merged)
-
-
-def _outline(block: Block) -> _Outline:
-    """The properties besides operands that equal blocks have in common."""
-    last = block.last
-    return (
-        () if last is None else tuple(last.successors),
-        tuple([argument.type for argument in block.arguments]),
-        tuple([(op.signature, op.attributes) for op in block.ops]),
-    )
 
 
 def _can_merge(block: Block) -> bool:

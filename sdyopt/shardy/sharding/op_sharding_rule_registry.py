@@ -40,7 +40,17 @@ def sharding_rule_of(op: Op, is_conservative: bool = False) -> OpShardingRule | 
     if isinstance(rule, OpShardingRule):
         return rule
     if rule.kind and is_first_occurrence(f"{rule.kind} without a sharding rule"):
-        _warn(op, rule)
+        message = f"{rule.kind} {rule.name} is unknown to SDY sharding rule registry"
+        diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
+        diagnostic.id = UNKNOWN_SHARDING_RULE
+        attribute = "add the attribute `sdy.sharding_rule` to the operation"
+        if is_of_plugin(op):
+            declaration = (
+                "`data_flow` in its class" if op.regions else "its rule with `@sdyopt.plugin.sharding_rule`"
+            )
+            attribute = f"declare {declaration}, or {attribute}"
+        diagnostic.help = f"shardings do not propagate through it; {attribute}"
+        emit(diagnostic)
     return None
 
 
@@ -142,20 +152,6 @@ _UNKNOWN = RuleEntry(_unknown)
 
 # The keys of context-free rules in the cache of a signature, by whether the rule is conservative.
 _KEYS = (("sharding rule",), ("conservative sharding rule",))
-
-
-def _warn(op: Op, unknown: NoRule) -> None:
-    message = f"{unknown.kind} {unknown.name} is unknown to SDY sharding rule registry"
-    diagnostic = Diagnostic(Severity.WARNING, op.location, message, operation=op, in_custom_syntax=True)
-    diagnostic.id = UNKNOWN_SHARDING_RULE
-    attribute = "add the attribute `sdy.sharding_rule` to the operation"
-    if is_of_plugin(op):
-        declaration = (
-            "`data_flow` in its class" if op.regions else "its rule with `@sdyopt.plugin.sharding_rule`"
-        )
-        attribute = f"declare {declaration}, or {attribute}"
-    diagnostic.help = f"shardings do not propagate through it; {attribute}"
-    emit(diagnostic)
 
 
 def _entry_of(op: Op) -> RuleEntry:

@@ -6,7 +6,7 @@ is that of its thread, so calls from several threads do not wait for each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from typing import ClassVar, NamedTuple, Never, Self
@@ -121,7 +121,18 @@ class IrProgram:
         with self.session(discard):
             copy = Rewriter().clone(self.op, values)
             copies = dict(zip(self.op.walk(), copy.walk(), strict=True))
-            _copy_order_of_uses(copies)
+            # Gives the use lists of copies the order of those of the original operations.
+            for op, copied in copies.items():
+                for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):
+                    if value.first_use is None or value.has_one_use:
+                        continue
+                    uses = [copies[use.owner].operand_uses[use.index] for use in value.uses]
+                    if uses == list(new.uses):
+                        continue
+                    for use in uses:
+                        use.unlink()
+                    for use in reversed(uses):
+                        use.link(new)
         return self.with_op(copy), copies, values
 
     def with_op(self, op: Op) -> IrProgram:
@@ -245,21 +256,6 @@ def _values_with_uses(root: Op) -> list[Value]:
     """The values with several uses, in the order of the text."""
     values = (value for op in root.walk() for value in _defined_values(op))
     return [value for value in values if value.first_use is not None and not value.has_one_use]
-
-
-def _copy_order_of_uses(copies: Mapping[Op, Op]) -> None:
-    """Gives the use lists of copies the order of those of the original operations."""
-    for op, copied in copies.items():
-        for value, new in zip(_defined_values(op), _defined_values(copied), strict=True):
-            if value.first_use is None or value.has_one_use:
-                continue
-            uses = [copies[use.owner].operand_uses[use.index] for use in value.uses]
-            if uses == list(new.uses):
-                continue
-            for use in uses:
-                use.unlink()
-            for use in reversed(uses):
-                use.link(new)
 
 
 def _defined_values(op: Op) -> list[Value]:

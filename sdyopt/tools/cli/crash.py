@@ -57,6 +57,23 @@ class _Frame:
         frame, line = frames[-1]
         return cls(frame.f_code.co_filename, line, frame.f_code.co_name, None, _suspect(frames, plugins))
 
+    def help(self, shows_stack: bool) -> str:
+        """The address for a report of the bug, and what to send."""
+        plugin = self.plugin
+        if self.suspect or isinstance(plugin, str):
+            where = f"{self.suspect} or in sdy-opt {__version__}" if self.suspect else plugin
+            return f"this is a bug in the plugin {where}" + (
+                "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints the stack trace"
+            )
+        package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
+        address = None if plugin is None else _address(plugin)
+        where = f"at {address}" if address else "to its maintainers"
+        more = "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints that"
+        return (
+            f"this is a bug in {package}; report it {where} with the program, the command line and the stack "
+            f"trace{more}"
+        )
+
 
 def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     """The diagnostic of an unexpected exception."""
@@ -69,27 +86,7 @@ def crash_diagnostic(error: Exception, shows_stack: bool) -> Diagnostic:
     ]
     stack = "".join(traceback.format_exception(error)) if shows_stack else ""
     message = "\n".join([f"internal error: {reason}", ", ".join(where), *([stack] if stack else [])]).rstrip()
-    return Diagnostic(
-        Severity.ERROR, UnknownLoc(), message, help=_help(frame, shows_stack), id=INTERNAL_ERROR
-    )
-
-
-def _help(frame: _Frame, shows_stack: bool) -> str:
-    """The address for a report of the bug, and what to send."""
-    plugin = frame.plugin
-    if frame.suspect or isinstance(plugin, str):
-        where = f"{frame.suspect} or in sdy-opt {__version__}" if frame.suspect else plugin
-        return f"this is a bug in the plugin {where}" + (
-            "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints the stack trace"
-        )
-    package = f"sdy-opt {__version__}" if plugin is None else f"the plugin {plugin.name} {plugin.version}"
-    address = None if plugin is None else _address(plugin)
-    where = f"at {address}" if address else "to its maintainers"
-    more = "" if shows_stack else f"; --{STACK_TRACE_FLAG} prints that"
-    return (
-        f"this is a bug in {package}; report it {where} with the program, the command line and the stack "
-        f"trace{more}"
-    )
+    return Diagnostic(Severity.ERROR, UnknownLoc(), message, help=frame.help(shows_stack), id=INTERNAL_ERROR)
 
 
 def _address(plugin: Distribution) -> str | None:

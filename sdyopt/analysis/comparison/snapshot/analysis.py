@@ -141,7 +141,10 @@ def _differences(recorded: Snapshot, now: Snapshot) -> Iterator[_Difference]:
             yield _Difference(f"function @{name}: {reason}", None, None, path)
             continue
         yield from _function_differences(name, old, new)
-    yield from _value_differences(recorded.values, now.values)
+    # Differences by key. Of the values with one key, some may have another sharding than before.
+    before, after = _by_key(recorded.values), _by_key(now.values)
+    for key in sorted({*before, *after}):
+        yield from _key_differences(before.get(key, {}), after.get(key, {}))
 
 
 def _mesh_differences(recorded: Snapshot, now: Snapshot) -> Iterator[_Difference]:
@@ -192,13 +195,6 @@ def _aligned_differences(
 def _tokens(entry: SnapshotEntry) -> Tokens:
     name = entry.name or None
     return name and (name, entry.type), name, (entry.type, repr(entry.sharding)), entry.type
-
-
-def _value_differences(old: Sequence[SnapshotEntry], new: Sequence[SnapshotEntry]) -> Iterator[_Difference]:
-    """Differences by key. Of the values with one key, some may have another sharding than before."""
-    before, after = _by_key(old), _by_key(new)
-    for key in sorted({*before, *after}):
-        yield from _key_differences(before.get(key, {}), after.get(key, {}))
 
 
 def _key_differences(old: dict[str, SnapshotEntry], new: dict[str, SnapshotEntry]) -> Iterator[_Difference]:

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sdyopt.analysis.comparison.program_values import FunctionValues, ProgramValue, ProgramValues, ValueRole
+from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import ValueSharding
 from sdyopt.analysis.figures.located_files import JsonFile, JsonReader, Path
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
@@ -45,6 +45,15 @@ class SnapshotEntry:
     def key(self) -> tuple[str, str, str]:
         return self.name, self.inside, self.type
 
+    def function_entry(self) -> str:
+        name = {"name": self.name} if self.name else {}
+        return _json({**name, "type": self.type, **self.sharding})
+
+    def value_entry(self) -> str:
+        inside = {"in": self.inside} if self.inside else {}
+        count = {"count": self.count} if self.count > 1 else {}
+        return _json({"at": self.name, **inside, "type": self.type, **self.sharding, **count})
+
 
 @dataclass(slots=True)
 class FunctionEntries:
@@ -74,9 +83,20 @@ def snapshot_of(program: ProgramValues, places: Sequence[str] = ()) -> Snapshot:
     functions = sorted(program.functions, key=lambda function: function.name)
     for function in functions:
         if function.is_public:
-            snapshot.functions[function.name] = _function_entries(function, program)
+            snapshot.functions[function.name] = FunctionEntries(
+                [_entry(value, value.label, "", program) for value in function.arguments],
+                [_entry(value, value.label, "", program) for value in function.results],
+            )
     values = [value for function in program.functions for value in function.body]
-    snapshot.values = _counted(_value_entries(values, program, places))
+    # One entry for all with the same key and sharding, sorted.
+    result: dict[tuple[object, ...], SnapshotEntry] = {}
+    for entry in _value_entries(values, program, places):
+        key = (*entry.key, repr(entry.sharding))
+        if key in result:
+            result[key].count += 1
+        else:
+            result[key] = entry
+    snapshot.values = [result[key] for key in sorted(result, key=str)]
     return snapshot
 
 
@@ -86,13 +106,6 @@ def mesh_text(mesh: Mesh) -> str:
     if mesh.device_ids:
         parts.append(f"device_ids=[{','.join(map(str, mesh.device_ids))}]")
     return ", ".join(parts)
-
-
-def _function_entries(function: FunctionValues, program: ProgramValues) -> FunctionEntries:
-    return FunctionEntries(
-        [_entry(value, value.label, "", program) for value in function.arguments],
-        [_entry(value, value.label, "", program) for value in function.results],
-    )
 
 
 def _value_entries(
@@ -120,18 +133,6 @@ def _entry(value: ProgramValue, name: str, inside: str, program: ProgramValues) 
 def _utf8(text: str) -> str:
     """The text without bytes that are not UTF-8, which names in a program may have, and JSON may not."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def _counted(entries: Iterable[SnapshotEntry]) -> list[SnapshotEntry]:
-    """One entry for all with the same key and sharding, sorted."""
-    result: dict[tuple[object, ...], SnapshotEntry] = {}
-    for entry in entries:
-        key = (*entry.key, repr(entry.sharding))
-        if key in result:
-            result[key].count += 1
-        else:
-            result[key] = entry
-    return [result[key] for key in sorted(result, key=str)]
 
 
 # --- Shardings ------------------------------------------------------------------------------------
@@ -198,11 +199,13 @@ def _lines(snapshot: Snapshot) -> Iterator[str]:
     yield ' "functions": {'
     for number, (name, function) in enumerate(snapshot.functions.items()):
         yield f"  {_json(name)}: {{"
-        yield from _block('   "arguments": [', list(map(_function_entry, function.arguments)), "],")
-        yield from _block('   "results": [', list(map(_function_entry, function.results)), "]")
+        yield from _block(
+            '   "arguments": [', list(map(SnapshotEntry.function_entry, function.arguments)), "],"
+        )
+        yield from _block('   "results": [', list(map(SnapshotEntry.function_entry, function.results)), "]")
         yield "  }," if number + 1 < len(snapshot.functions) else "  }"
     yield " },"
-    yield from _block(' "values": [', list(map(_value_entry, snapshot.values)), "]")
+    yield from _block(' "values": [', list(map(SnapshotEntry.value_entry, snapshot.values)), "]")
     yield "}"
 
 
@@ -216,17 +219,6 @@ def _block(opening: str, items: Sequence[str], closing: str) -> Iterator[str]:
     for number, item in enumerate(items):
         yield f"{indent} {item}{',' if number + 1 < len(items) else ''}"
     yield indent + closing
-
-
-def _function_entry(entry: SnapshotEntry) -> str:
-    name = {"name": entry.name} if entry.name else {}
-    return _json({**name, "type": entry.type, **entry.sharding})
-
-
-def _value_entry(entry: SnapshotEntry) -> str:
-    inside = {"in": entry.inside} if entry.inside else {}
-    count = {"count": entry.count} if entry.count > 1 else {}
-    return _json({"at": entry.name, **inside, "type": entry.type, **entry.sharding, **count})
 
 
 def _json(value: Any) -> str:

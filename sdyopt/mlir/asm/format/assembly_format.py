@@ -311,6 +311,19 @@ class _FormatReader:
             help = help or "write the name of a field after $"
         return FormatError(f"unexpected {token.text}", token, help or f"write `{token.text}` for a literal")
 
+    def functional_type(self, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
+        if len(arguments) != 2:
+            help = "write functional-type(operands, results)"
+            raise FormatError(f"{token.text} does not have two arguments", token, help)
+        operands, results = arguments
+        if operands != "operands":
+            self.field(token, operands, OperandField, "operands, or one of their fields", "operands")
+        if results != "results":
+            self.field(token, results, ResultField, "results, or one of their fields", "results")
+        return FunctionalType(
+            None if operands == "operands" else operands[1:], None if results == "results" else results[1:]
+        )
+
 
 def _type_of(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
     if arguments in (("operands",), ("results",)):
@@ -320,20 +333,6 @@ def _type_of(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ..
     for argument in arguments:
         reader.field(token, argument, ValueField, "an operand or a result")
     return TypeOf(*[argument[1:] for argument in arguments])
-
-
-def _functional_type(reader: _FormatReader, token: FormatToken, arguments: tuple[str, ...]) -> FormatElement:
-    if len(arguments) != 2:
-        help = "write functional-type(operands, results)"
-        raise FormatError(f"{token.text} does not have two arguments", token, help)
-    operands, results = arguments
-    if operands != "operands":
-        reader.field(token, operands, OperandField, "operands, or one of their fields", "operands")
-    if results != "results":
-        reader.field(token, results, ResultField, "results, or one of their fields", "results")
-    return FunctionalType(
-        None if operands == "operands" else operands[1:], None if results == "results" else results[1:]
-    )
 
 
 def _without_arguments(
@@ -356,7 +355,7 @@ _ELEMENTS: dict[type[Field], Directive] = {
 _DIRECTIVES: dict[str, Callable[[_FormatReader, FormatToken, tuple[str, ...]], FormatElement]] = {
     "attr-dict": _without_arguments(AttrDict),
     "attr-dict-with-keyword": _without_arguments(lambda: AttrDict(with_keyword=True)),
-    "functional-type": _functional_type,
+    "functional-type": _FormatReader.functional_type,
     "operands": _without_arguments(AllOperands),
     "type": _type_of,
 }

@@ -317,25 +317,21 @@ def _located(format: Assembly, op_class: type[Op], problem: FormatError) -> Diag
     source = _source_of(file)
     if source is None:
         return DiagnosticError.at(FileLoc(file, line, 1), message).help(problem.help)
-    first, last = _extent(source.text, line)
+    # The first and last line of the call in a line.
+    import ast  # noqa: PLC0415  slow to import, and rarely used
+
+    calls = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(ast.parse(source.text))
+        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    first, last = max(calls, default=(line, line))
     offset = _offset(source, first, last, format.format, problem.token)
     error = DiagnosticError.at(source.location(offset), message).within(source).help(problem.help)
     if problem.token is not None:
         row, column = source.line_column(offset)
         error.diagnostic.culprit = FileRange(file, row, column, row, column + len(problem.token.text))
     return error
-
-
-def _extent(text: str, line: int) -> tuple[int, int]:
-    """The first and last line of the call in a line."""
-    import ast  # noqa: PLC0415  slow to import, and rarely used
-
-    calls = [
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.Call) and node.lineno <= line <= (node.end_lineno or node.lineno)
-    ]
-    return max(calls, default=(line, line))
 
 
 def _offset(source: Source, first: int, last: int, format: str, token: FormatToken | None) -> int:

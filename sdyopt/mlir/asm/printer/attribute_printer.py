@@ -203,6 +203,12 @@ class AttributePrinter:
         body = PRINTERS[type(element)](element, self)
         return [dialect_symbol("!" if isinstance(element, Type) else "#", element.dialect, body)]
 
+    def is_elided(self, num_elements: int) -> bool:
+        return self.elide_larger_than is not None and num_elements > self.elide_larger_than
+
+    def file_name(self, file: str) -> str:
+        return file if self.is_pretty else f'"{escape(file)}"'
+
 
 class DiagnosticAttributePrinter(AttributePrinter):
     """Prints the beginning of what is too long for a diagnostic, and `…`."""
@@ -327,14 +333,14 @@ def _affine_set(attribute_printer: AttributePrinter, attribute: IntegerSetAttr) 
 
 @prints(DenseElements, DenseStringElements)
 def _dense(attribute_printer: AttributePrinter, attribute: DenseElements | DenseStringElements) -> Parts:
-    if not attribute.is_splat and _is_elided(attribute_printer, attribute.type.num_elements):
+    if not attribute.is_splat and attribute_printer.is_elided(attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
     return [f"dense<{_elements(attribute_printer, attribute)}> : ", attribute.type]
 
 
 @prints(SparseElements)
 def _sparse(attribute_printer: AttributePrinter, attribute: SparseElements) -> Parts:
-    if _is_elided(attribute_printer, attribute.type.num_elements):
+    if attribute_printer.is_elided(attribute.type.num_elements):
         return ["dense_resource<__elided__> : ", attribute.type]
     if not attribute.indices.type.num_elements:
         return ["sparse<> : ", attribute.type]
@@ -359,12 +365,6 @@ def _elements(attribute_printer: AttributePrinter, attribute: DenseElements | De
     return dense_text(attribute, attribute_printer.hex_larger_than)
 
 
-def _is_elided(attribute_printer: AttributePrinter, num_elements: int) -> bool:
-    return (
-        attribute_printer.elide_larger_than is not None and num_elements > attribute_printer.elide_larger_than
-    )
-
-
 # --- Locations -----------------------------------------------------------------------------------
 
 
@@ -375,12 +375,12 @@ def _unknown(attribute_printer: AttributePrinter, _location: UnknownLoc) -> Part
 
 @prints(FileLoc)
 def _file(attribute_printer: AttributePrinter, location: FileLoc) -> Parts:
-    return [f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"]
+    return [f"{attribute_printer.file_name(location.file)}:{location.line}:{location.column}"]
 
 
 @prints(FileRange)
 def _file_range(attribute_printer: AttributePrinter, location: FileRange) -> Parts:
-    start = f"{_file_name(attribute_printer, location.file)}:{location.line}:{location.column}"
+    start = f"{attribute_printer.file_name(location.file)}:{location.line}:{location.column}"
     line = "" if location.line == location.end_line else location.end_line
     return [f"{start} to {line}:{location.end_column}"]
 
@@ -409,7 +409,3 @@ def _fused(attribute_printer: AttributePrinter, location: FusedLoc) -> Parts:
         *comma_separated(location.locations),
         "]",
     ]
-
-
-def _file_name(attribute_printer: AttributePrinter, file: str) -> str:
-    return file if attribute_printer.is_pretty else f'"{escape(file)}"'

@@ -44,6 +44,25 @@ class IntegerBinary(Op):
 
     assembly = assembly("$lhs `,` $rhs attr-dict `:` type($out, $lhs, $rhs)")
 
+    def fold_shift(
+        self, constants: Constants, compute: Callable[[int, int], int], is_signed: bool
+    ) -> FoldResult:
+        """Folds a shift by zero, and one of constants; a shift by the width or more is undefined."""
+        if splat_of(constants[1]) == 0:
+            return [self.lhs]
+        type = element_type(constants[1])
+        if not isinstance(type, IntegerType | IndexType):
+            return None
+        width = integer_width(type)
+
+        def checked(a: int, b: int) -> int | None:
+            distance = unsigned(b, type)
+            read = signed if is_signed else unsigned
+            return wrapped(compute(read(a, type), distance), type) if distance < width else None
+
+        value = fold_integers(constants, checked)
+        return None if value is None else [value]
+
 
 def _reassociate_constants(compute: Callable[[int, int], int]) -> Pattern:
     """`op(op(x, c0), c1)` becomes `op(x, compute(c0, c1))`, without overflow flags."""
@@ -427,32 +446,12 @@ class XOrIOp(IntegerBinary):
         return None if value is None else [value]
 
 
-def _fold_shift(
-    op: IntegerBinary, constants: Constants, compute: Callable[[int, int], int], is_signed: bool
-) -> FoldResult:
-    """Folds a shift by zero, and one of constants; a shift by the width or more is undefined."""
-    if splat_of(constants[1]) == 0:
-        return [op.lhs]
-    type = element_type(constants[1])
-    if not isinstance(type, IntegerType | IndexType):
-        return None
-    width = integer_width(type)
-
-    def checked(a: int, b: int) -> int | None:
-        distance = unsigned(b, type)
-        read = signed if is_signed else unsigned
-        return wrapped(compute(read(a, type), distance), type) if distance < width else None
-
-    value = fold_integers(constants, checked)
-    return None if value is None else [value]
-
-
 @arith.op("shli", PURE, SAME_TYPE, ELEMENTWISE)
 class ShLIOp(IntegerBinaryWithOverflow):
     """An integer shifted left."""
 
     def fold(self, constants: Constants) -> FoldResult:
-        return _fold_shift(self, constants, lambda a, b: a << b, is_signed=False)
+        return self.fold_shift(constants, lambda a, b: a << b, is_signed=False)
 
 
 @arith.op("shrsi", PURE, SAME_TYPE, ELEMENTWISE)
@@ -460,7 +459,7 @@ class ShRSIOp(ExactBinary):
     """A signed integer shifted right."""
 
     def fold(self, constants: Constants) -> FoldResult:
-        return _fold_shift(self, constants, lambda a, b: a >> b, is_signed=True)
+        return self.fold_shift(constants, lambda a, b: a >> b, is_signed=True)
 
 
 @arith.op("shrui", PURE, SAME_TYPE, ELEMENTWISE)
@@ -468,4 +467,4 @@ class ShRUIOp(ExactBinary):
     """An unsigned integer shifted right."""
 
     def fold(self, constants: Constants) -> FoldResult:
-        return _fold_shift(self, constants, lambda a, b: a >> b, is_signed=False)
+        return self.fold_shift(constants, lambda a, b: a >> b, is_signed=False)

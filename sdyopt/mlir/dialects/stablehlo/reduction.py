@@ -55,7 +55,18 @@ def parse_reduce(op_parser: OpAsmParser) -> None:
     inputs, init_values = _parse_operands(op_parser)
     operands = inputs + init_values
     if op_parser.accept("applies"):
-        op_class = _parse_inner_op(op_parser)
+        # Parses the name of the reducer's single operation.
+        name = op_parser.accept_keyword()
+        if name is None:
+            raise AsmParser.error(op_parser, "expected bare identifier or keyword")
+        dialect = op_parser.name.partition(".")[0]
+        op_class = op_parser.dialects.op_class(name)
+        if op_class is None or not name.startswith(dialect + ".") or not _is_commutative_binary(op_class):
+            raise op_parser.error(
+                "expected the inner-op to be a commutative binary-op from the "
+                f"{dialect} dialect, with zero region, producing single result",
+                op_parser.location_offset,
+            )
         type = _parse_dimensions_and_type(op_parser)
         if not type.inputs:
             raise op_parser.error("input types missing in reduce-op function type", op_parser.location_offset)
@@ -89,22 +100,6 @@ def _parse_operands(op_parser: OpAsmParser) -> tuple[list[OperandName], list[Ope
             op_parser.expect(")")
         if not op_parser.accept(","):
             return inputs, init_values
-
-
-def _parse_inner_op(op_parser: OpAsmParser) -> type[Op]:
-    """Parses the name of the reducer's single operation."""
-    name = op_parser.accept_keyword()
-    if name is None:
-        raise AsmParser.error(op_parser, "expected bare identifier or keyword")
-    dialect = op_parser.name.partition(".")[0]
-    op_class = op_parser.dialects.op_class(name)
-    if op_class is None or not name.startswith(dialect + ".") or not _is_commutative_binary(op_class):
-        raise op_parser.error(
-            "expected the inner-op to be a commutative binary-op from the "
-            f"{dialect} dialect, with zero region, producing single result",
-            op_parser.location_offset,
-        )
-    return op_class
 
 
 def _parse_dimensions_and_type(op_parser: OpAsmParser) -> FunctionType:

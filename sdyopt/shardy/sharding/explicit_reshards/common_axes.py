@@ -238,7 +238,7 @@ def assign_axes_to_factors(
         )
         forced, first = first, None
         if forced is None:
-            best = max(available, key=_preference, default=None)
+            best = max(available, key=_Candidate.preference, default=None)
         else:
             best = next(
                 (candidate for candidate in available if (candidate.factor, candidate.axes) == forced), None
@@ -261,7 +261,7 @@ def weighted_candidates(
     rule: OpShardingRule, tensors: Sequence[TensorProjection], sizes: Sequence[int], mesh: Mesh
 ) -> list[tuple[int, Axes, int]]:
     """Each candidate, by descending preference: a factor, its axes, and how many elements they shard."""
-    candidates = sorted(_candidates(rule, tensors, sizes, mesh), key=_preference, reverse=True)
+    candidates = sorted(_candidates(rule, tensors, sizes, mesh), key=_Candidate.preference, reverse=True)
     return [(candidate.factor, candidate.axes, candidate.weight) for candidate in candidates]
 
 
@@ -303,18 +303,17 @@ class _Candidate:
         self.growth = sharded_size(remaining, mesh) // sharded_size(assigned, mesh)
         return True
 
-
-def _preference(candidate: _Candidate) -> tuple[object, ...]:
-    """The sort key of candidates. Factor and axes make it unique."""
-    axes = candidate.axes
-    return (
-        candidate.weight,
-        candidate.precedence,
-        candidate.growth,
-        candidate.factor,
-        len(axes),
-        [axis.sort_key for axis in axes],
-    )
+    def preference(self) -> tuple[object, ...]:
+        """The sort key of candidates. Factor and axes make it unique."""
+        axes = self.axes
+        return (
+            self.weight,
+            self.precedence,
+            self.growth,
+            self.factor,
+            len(axes),
+            [axis.sort_key for axis in axes],
+        )
 
 
 def _candidates(

@@ -61,7 +61,18 @@ def propagate_basic(step: StepInput) -> None:
         axes = compatible_major_axes(step, factor, step.directions[factor])
 
         def limit(axis: AxisRef, sharded_size: int, factor: int = factor, size: int = size) -> AxisRef | None:
-            return _prefix_allowed_in_all_tensors(axis, step, factor, size, sharded_size)
+            report = step.report
+            for tensor in step.tensors:
+                prefix = prefix_unused_by_other_factors(axis, tensor, factor, report)
+                current = tensor.factors.get(factor)
+                if prefix is not None and current is not None:
+                    prefix = prefix_allowed_in_factor(
+                        prefix, tensor, current, size, sharded_size, step.mesh, report
+                    )
+                if prefix is None:
+                    return None
+                axis = prefix
+            return axis
 
         axes = truncate(step, factor, axes, limit)
         if not axes:
@@ -215,21 +226,6 @@ def _truncate(axes: Axes, limit: Limit, step: StepInput) -> Axes:
             return (*axes[:position], prefix)
         sharded_size *= axis.size(step.mesh)
     return axes
-
-
-def _prefix_allowed_in_all_tensors(
-    axis: AxisRef, step: StepInput, factor: int, size: int, sharded_size: int
-) -> AxisRef | None:
-    report = step.report
-    for tensor in step.tensors:
-        prefix = prefix_unused_by_other_factors(axis, tensor, factor, report)
-        current = tensor.factors.get(factor)
-        if prefix is not None and current is not None:
-            prefix = prefix_allowed_in_factor(prefix, tensor, current, size, sharded_size, step.mesh, report)
-        if prefix is None:
-            return None
-        axis = prefix
-    return axis
 
 
 def prefix_unused_by_other_factors(

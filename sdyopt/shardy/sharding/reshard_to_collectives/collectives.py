@@ -285,12 +285,8 @@ def _is_useful_in(state: ReshardState, dim: int) -> bool:
 def _can_replace_axis(state: ReshardState) -> bool:
     """Whether a missing axis that is not in use can replace an axis to gather."""
     unused = [axis for axes in state.missing for axis in axes if axis not in state.in_use]
-    to_gather = list(_axes_to_gather(state))
+    to_gather = [axis for axes in state.surplus for axis in axes if axis not in state.destinations]
     return bool(unused and to_gather) and state.sizes_divide(unused[-1], to_gather[-1])
-
-
-def _axes_to_gather(state: ReshardState) -> Iterator[AxisRef]:
-    return (axis for axes in state.surplus for axis in axes if axis not in state.destinations)
 
 
 # --- The permute ------------------------------------------------------------------------------------

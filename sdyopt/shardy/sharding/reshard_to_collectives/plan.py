@@ -106,7 +106,16 @@ def plan_collectives(
     steps = tuple(_steps(begin()))
     if not _has_valid_shardings(steps):
         steps = tuple(_steps_after_gather(begin()))
-    return steps if _has_valid_permutes(source, steps, mesh) else tuple(_gather_and_slice(begin()))
+    # Whether each permute keeps the number of shards of each dimension, as the verifier requires.
+    # If axis sizes are not all powers of two, a permute may change it. Shardy fails then.
+    shardings = [source, *(step.sharding for step in steps)]
+    has_valid_permutes = all(
+        step.op_class is not CollectivePermuteOp
+        or [dim.sharded_size(mesh) for dim in before.dims]
+        == [dim.sharded_size(mesh) for dim in step.sharding.dims]
+        for before, step in zip(shardings, steps, strict=False)
+    )
+    return steps if has_valid_permutes else tuple(_gather_and_slice(begin()))
 
 
 @cached_by_release(maxsize=4096)
@@ -124,7 +133,14 @@ def elements_of_reshard(
         elif step.op_class is AllGatherOp:
             received += max(0, after - before)
         elif step.op_class is AllToAllOp:
-            received += after * (1 - Fraction(1, _moved_size(source, step.sharding, mesh)))
+            # The number of devices of each group of an all-to-all.
+            moved_size = prod(
+                [
+                    max(1, old.sharded_size(mesh) // new.sharded_size(mesh))
+                    for old, new in zip(source.dims, step.sharding.dims, strict=True)
+                ]
+            )
+            received += after * (1 - Fraction(1, moved_size))
         source, before = step.sharding, after
     return received
 
@@ -132,16 +148,6 @@ def elements_of_reshard(
 def shard_elements(shape: Sequence[int], sharding: TensorSharding, mesh: Mesh) -> int:
     """The number of elements of the largest shard of a tensor."""
     return prod([-(-size // dim.sharded_size(mesh)) for size, dim in zip(shape, sharding.dims, strict=True)])
-
-
-def _moved_size(before: TensorSharding, after: TensorSharding, mesh: Mesh) -> int:
-    """The number of devices of each group of an all-to-all."""
-    return prod(
-        [
-            max(1, old.sharded_size(mesh) // new.sharded_size(mesh))
-            for old, new in zip(before.dims, after.dims, strict=True)
-        ]
-    )
 
 
 def _has_valid_shardings(steps: Plan) -> bool:
@@ -155,20 +161,6 @@ def _has_valid_shardings(steps: Plan) -> bool:
         if any(not a.can_coexist(b) or a.overlaps(b) for a, b in combinations(sub_axes, 2)):
             return False
     return True
-
-
-def _has_valid_permutes(source: TensorSharding, steps: Plan, mesh: Mesh) -> bool:
-    """Whether each permute keeps the number of shards of each dimension, as the verifier requires.
-
-    If axis sizes are not all powers of two, a permute may change it. Shardy fails then.
-    """
-    shardings = [source, *(step.sharding for step in steps)]
-    return all(
-        step.op_class is not CollectivePermuteOp
-        or [dim.sharded_size(mesh) for dim in before.dims]
-        == [dim.sharded_size(mesh) for dim in step.sharding.dims]
-        for before, step in zip(shardings, steps, strict=False)
-    )
 
 
 def _gather_and_slice(state: ReshardState) -> Iterator[ReshardStep]:

@@ -133,7 +133,12 @@ class ReshardState:
         self.padded = set() if moves_borders else self._dimensions_with_other_padding(target)
         for dim, (surplus, missing) in enumerate(zip(self.surplus, self.missing, strict=True)):
             if dim not in self.padded:
-                _drop_common_prefix(surplus, missing)
+                count = 0
+                for one, other in zip(surplus, missing, strict=False):
+                    if one is not other:
+                        break
+                    count += 1
+                del surplus[:count], missing[:count]
         self.in_use = {axis for axes in self.surplus for axis in axes}
         self.destinations: dict[AxisRef, tuple[int, int]] = {}
         self.index_destinations()
@@ -230,15 +235,6 @@ def axes_per_dim(dims: Iterable[Iterable[AxisRef]]) -> AxesPerDim:
 def _padded_size(size: int, count: int) -> int:
     """The size of a dimension with the padding of `count` shards."""
     return -(-size // count) * count
-
-
-def _drop_common_prefix(first: list[AxisRef], second: list[AxisRef]) -> None:
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one is not other:
-            break
-        count += 1
-    del first[:count], second[:count]
 
 
 class AxisSplit(NamedTuple):

@@ -108,7 +108,17 @@ def custom_call(
     if name in _OPAQUE:
         return NoRule()
     if name in _POINTWISE:
-        return _add_pointwise_factors(signature, builder, is_random_state)
+        # ([i, j])->([i, j])
+        # Every device needs the whole state of a random generator, whose rule is ([i], [i])->([i])
+        # need_replication={i} blocked_propagation={i}.
+        first = next(iter(signature.result_types), None)
+        if not isinstance(first, RankedTensor):
+            return NoRule()
+        if is_random_state and first.shape:
+            builder.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
+        else:
+            builder.set_pointwise(first)
+        return None
     if name not in _targets:
         return NoRule("custom call", f"@{name}")
     mismatch = NoRule("custom call", f"@{name} with these operands and results")
@@ -127,24 +137,6 @@ def custom_call(
 
 def _shapes(types: Sequence[Type]) -> Shapes:
     return [type.shape if isinstance(type, RankedTensor) else () for type in types]
-
-
-def _add_pointwise_factors(
-    signature: OpSignature, builder: OpShardingRuleBuilder, is_random_state: bool
-) -> NoRule | None:
-    """([i, j])->([i, j])
-
-    Every device needs the whole state of a random generator, whose rule is
-    ([i], [i])->([i]) need_replication={i} blocked_propagation={i}.
-    """
-    first = next(iter(signature.result_types), None)
-    if not isinstance(first, RankedTensor):
-        return NoRule()
-    if is_random_state and first.shape:
-        builder.add_common_factor(0, first.shape[0], FactorType.NEED_REPLICATION, is_blocked=True)
-    else:
-        builder.set_pointwise(first)
-    return None
 
 
 _ONE, _TWO = range(1, 2), range(2, 3)

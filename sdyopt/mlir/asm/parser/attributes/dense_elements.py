@@ -6,7 +6,6 @@ import re
 from binascii import unhexlify
 
 from sdyopt.base.dataclasses import dataclass
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.ids import ErrorKind
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import FLOAT, unescape
@@ -109,9 +108,17 @@ def elements_attribute(
     element = type.element
     is_number = isinstance(element, IntegerType | IndexType | FloatType | ComplexType)
     if elements.shape is None and elements.texts[0].startswith('"') and is_number:
-        return _from_hexadecimal(context, elements.texts[0], elements.offsets[0], type, offset)
+        data = _decoded(elements.texts[0])
+        if data is None:
+            message = "expected string containing hex digits starting with `0x`"
+            raise context.error(message, elements.offsets[0])
+        if not _fits(data, type):
+            message = "elements hex data size is invalid for provided type: "
+            raise context.error_with_type(message, type, offset)
+        return dense(type, data)
     if elements.shape and elements.shape != type.shape:
-        raise _shape_mismatch(context, elements.shape, type, offset)
+        inferred, expected = (", ".join(map(str, sizes)) for sizes in (elements.shape, type.shape))
+        raise context.error(_WRONG_SHAPE(inferred=inferred, expected=expected), offset)
     if not elements.texts and type.num_elements:
         shown = context.attribute_printer.type(type)
         raise context.error(f"parsed zero elements, but type ('{shown}') expected at least 1", offset)
@@ -124,7 +131,11 @@ def elements_attribute(
         return dense(type, pack_integers(_integers(context, elements, element), element))
     if isinstance(element, FloatType):
         return dense(type, _float_bytes(context, elements, element))
-    return _string_elements(context, elements, type, offset)
+    for text in elements.texts:
+        if not text.startswith('"'):
+            raise context.error(f"expected string token, got {text}", offset)
+    values = tuple(unescape(text[1:-1]) for text in elements.texts)
+    return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
 
 
 def dense_elements_from(
@@ -141,7 +152,8 @@ def dense_elements_from(
     if not isinstance(element, IntegerType | IndexType | FloatType):
         return None
     if text.startswith('"'):
-        return _hexadecimal_elements(text, type)
+        data = _decoded(text.rstrip())
+        return dense(type, data) if data is not None and _fits(data, type) else None
     if (
         number_list is None
         or number_list.is_complex is not is_complex
@@ -162,11 +174,6 @@ def dense_elements_from(
     return dense(type, pack_integers(values, element))
 
 
-def _hexadecimal_elements(text: str, type: RankedShapedType) -> DenseElements | None:
-    data = _decoded(text.rstrip())
-    return dense(type, data) if data is not None and _fits(data, type) else None
-
-
 def _decoded(literal: str) -> bytes | None:
     """The bytes of a hexadecimal string literal `"0x…"`; None for any other literal."""
     digits = literal[3:-1]
@@ -178,30 +185,10 @@ def _decoded(literal: str) -> bytes | None:
         return None
 
 
-def _from_hexadecimal(
-    context: ActionContext, literal: str, literal_offset: int, type: RankedShapedType, offset: int
-) -> Attribute:
-    data = _decoded(literal)
-    if data is None:
-        message = "expected string containing hex digits starting with `0x`"
-        raise context.error(message, literal_offset)
-    if not _fits(data, type):
-        message = "elements hex data size is invalid for provided type: "
-        raise context.error_with_type(message, type, offset)
-    return dense(type, data)
-
-
 def _fits(data: bytes, type: RankedShapedType) -> bool:
     """Whether the bytes are those of all elements, or of a splat."""
     size = element_size(type.element)
     return len(data) == size * type.num_elements or len(data) == size
-
-
-def _shape_mismatch(
-    context: ActionContext, shape: tuple[int, ...], type: RankedShapedType, offset: int
-) -> DiagnosticError:
-    inferred, expected = (", ".join(map(str, sizes)) for sizes in (shape, type.shape))
-    return context.error(_WRONG_SHAPE(inferred=inferred, expected=expected), offset)
 
 
 def _check_complex_count(
@@ -250,16 +237,6 @@ def _float_bytes(context: ActionContext, elements: ElementList, type: FloatType)
     return b"".join(packed)
 
 
-def _string_elements(
-    context: ActionContext, elements: ElementList, type: RankedShapedType, offset: int
-) -> DenseStringElements:
-    for text in elements.texts:
-        if not text.startswith('"'):
-            raise context.error(f"expected string token, got {text}", offset)
-    values = tuple(unescape(text[1:-1]) for text in elements.texts)
-    return DenseStringElements(type, values[:1] if len(set(values)) == 1 else values)
-
-
 def static_shape(context: ActionContext, type: Type, offset: int) -> RankedShapedType:
     """`type`, which is that of an elements literal; raises an error if it has no static shape."""
     if not isinstance(type, ShapedType):
@@ -292,23 +269,18 @@ def _dense_by_type(context: ActionContext, parts: Parts, offsets: list[int]) -> 
     is_list = isinstance(attribute, ArrayAttr) and not (isinstance(element, ComplexType) and not type.shape)
     if is_list and not type.shape:
         raise context.error("expected single element for scalar type, got list", offsets[0])
-    leaves = _leaves(context, attribute, type.shape if is_list else ())
+    leaves = [attribute]
+    for size in type.shape if is_list else ():
+        for array in leaves:
+            length = len(array) if isinstance(array, ArrayAttr) else 0
+            if length != size:
+                raise context.error_at_next_token(f"expected {size} elements in dimension, got {length}")
+        leaves = [inner for array in leaves if isinstance(array, ArrayAttr) for inner in array]
     part = element.element if isinstance(element, ComplexType) else element
     if isinstance(part, IntegerType | IndexType) and are_too_wide(len(leaves), part):
         raise context.error(TOO_WIDE, offsets[0])
     chunks = [part for leaf in leaves for part in _element_bytes(context, leaf, element)]
     return dense(type, b"".join(chunks))
-
-
-def _leaves(context: ActionContext, attribute: Attribute, shape: tuple[int, ...]) -> list[Attribute]:
-    level = [attribute]
-    for size in shape:
-        for array in level:
-            length = len(array) if isinstance(array, ArrayAttr) else 0
-            if length != size:
-                raise context.error_at_next_token(f"expected {size} elements in dimension, got {length}")
-        level = [inner for array in level if isinstance(array, ArrayAttr) for inner in array]
-    return level
 
 
 def _element_bytes(context: ActionContext, leaf: Attribute, element: Type) -> list[bytes]:

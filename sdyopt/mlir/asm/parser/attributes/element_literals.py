@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Sequence
 
 from sdyopt.base.dataclasses import dataclass, field
-from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import COMMENT, NUMBER, STRING_EXTENT, TRIVIA, WHITESPACE
 from sdyopt.mlir.asm.parser.attributes.lr_parser import MAX_DEPTH
@@ -67,7 +66,8 @@ def float_bits(context: ActionContext, digits: str, is_negative: bool, type: Flo
     if "." in digits:
         return encode_double(float("-" + digits if is_negative else digits), type.format)
     if digits[1:2] != "x":
-        raise _needs_dot(context, offset)
+        message = "unexpected decimal integer literal for a floating point value"
+        raise context.error(message, offset).note("add a trailing dot to make the literal a float")
     if is_negative:
         raise context.error("hexadecimal float literal should not have a leading minus", offset)
     stripped = digits[2:].lstrip("0") or "0"
@@ -121,11 +121,6 @@ def _little_endian(packed: array[int] | array[float]) -> bytes:
     if sys.byteorder == "big":
         packed.byteswap()
     return packed.tobytes()
-
-
-def _needs_dot(context: ActionContext, offset: int) -> DiagnosticError:
-    message = "unexpected decimal integer literal for a floating point value"
-    return context.error(message, offset).note("add a trailing dot to make the literal a float")
 
 
 _COMMENT = constant_pattern(COMMENT)
@@ -303,6 +298,27 @@ class ElementParser:
         self._elements.negative.append(is_negative)
         self._advance()
 
+    def array_integer(self, is_negative: bool, type: IntegerType) -> int:
+        token = self.token
+        if token in ("true", "false"):
+            if type is not I1:
+                raise self.error("expected i1 type for 'true' or 'false' values")
+            self.accept(token)
+            return int(token == "true")
+        if not token[:1].isdigit() or not token.isalnum():
+            raise self.error("expected integer literal")
+        self.accept(token)
+        if type is I1:
+            raise self.error("expected 'true' or 'false' values for i1 type")
+        if is_negative and type.is_unsigned:
+            signed = integer_value(token, True, IntegerType(type.width))
+            value = None if signed is None else wrapped(signed, type)
+        else:
+            value = integer_value(token, is_negative, type)
+        if value is None:
+            raise self.error("integer constant out of range")
+        return value
+
 
 # Without `-0`, which is out of range for MLIR.
 _DECIMAL = r" *(?!-0)-?\d{1,18} *"
@@ -348,30 +364,8 @@ def _parse_values(context: ActionContext, text: str, offset: int, type: IntegerT
             values.append(float_bits(context, token, is_negative, type, start))
             element_parser.accept(token)
         else:
-            values.append(_array_integer(element_parser, is_negative, type))
+            values.append(element_parser.array_integer(is_negative, type))
         if not element_parser.accept(","):
             break
     element_parser.expect_end("expected '>' to close an array attribute")
     return values
-
-
-def _array_integer(element_parser: ElementParser, is_negative: bool, type: IntegerType) -> int:
-    token = element_parser.token
-    if token in ("true", "false"):
-        if type is not I1:
-            raise element_parser.error("expected i1 type for 'true' or 'false' values")
-        element_parser.accept(token)
-        return int(token == "true")
-    if not token[:1].isdigit() or not token.isalnum():
-        raise element_parser.error("expected integer literal")
-    element_parser.accept(token)
-    if type is I1:
-        raise element_parser.error("expected 'true' or 'false' values for i1 type")
-    if is_negative and type.is_unsigned:
-        signed = integer_value(token, True, IntegerType(type.width))
-        value = None if signed is None else wrapped(signed, type)
-    else:
-        value = integer_value(token, is_negative, type)
-    if value is None:
-        raise element_parser.error("integer constant out of range")
-    return value

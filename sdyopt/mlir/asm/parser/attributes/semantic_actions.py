@@ -135,6 +135,30 @@ class ActionContext:
         dialect = self.environment.dialects.find(name[1].partition(".")[0])
         return "" if dialect is None else dialect.hints.get(name[1], "")
 
+    def raise_width_error(self, word: str, offset: int) -> NoReturn:
+        digits = word.partition("i")[2].lstrip("0")
+        if len(digits) > 10 or int(digits) >= 1 << 32:
+            raise self.error("invalid integer width", offset)
+        raise self.error(f"integer bitwidth is limited to {MAX_INTEGER_WIDTH} bits", offset)
+
+    def layout_and_space(
+        self, attributes: list[tuple[Attribute, int]], is_unranked: bool
+    ) -> tuple[Attribute | None, Attribute | None]:
+        layout: Attribute | None = None
+        space: Attribute | None = None
+        for attribute, following in attributes:
+            if isinstance(attribute, AffineMapAttr | StridedLayout):
+                layout = attribute
+                if is_unranked:
+                    raise self.error("cannot have affine map for unranked memref type", following)
+                if space is not None:
+                    raise self.error("expected memory space to be last in memref type", following)
+            elif space is not None:
+                raise self.error("multiple memory spaces specified in memref type", following)
+            else:
+                space = attribute
+        return layout, space
+
 
 # --- Lists ---------------------------------------------------------------------------------------
 
@@ -181,7 +205,7 @@ _COMMENT = constant_pattern(COMMENT)
 
 @action("integer_type")
 def _integer_type(context: ActionContext, parts: Parts, offsets: list[int]) -> IntegerType:
-    return integer_type(parts[0]) or _raise_width_error(context, parts[0], offsets[0])
+    return integer_type(parts[0]) or context.raise_width_error(parts[0], offsets[0])
 
 
 def integer_type(word: str) -> IntegerType | None:
@@ -191,13 +215,6 @@ def integer_type(word: str) -> IntegerType | None:
     if len(digits) > 8 or int(digits) > MAX_INTEGER_WIDTH:
         return None
     return IntegerType(int(digits), Signedness(signedness))
-
-
-def _raise_width_error(context: ActionContext, word: str, offset: int) -> NoReturn:
-    digits = word.partition("i")[2].lstrip("0")
-    if len(digits) > 10 or int(digits) >= 1 << 32:
-        raise context.error("invalid integer width", offset)
-    raise context.error(f"integer bitwidth is limited to {MAX_INTEGER_WIDTH} bits", offset)
 
 
 @action("float_type")
@@ -240,19 +257,16 @@ def _tensor(context: ActionContext, parts: Parts, offsets: list[int]) -> RankedT
         raise context.error("invalid tensor element type", offsets[3])
     if shape is not None:
         if encoding is not None:
-            _check_encoding(context, encoding, RankedTensor(shape, element, None), offsets[6])
+            type = RankedTensor(shape, element, None)
+            dialect = context.environment.dialects.find(encoding.dialect)
+            if dialect is not None and dialect.verify_encoding is not None:
+                problem = dialect.verify_encoding(encoding, type)
+                if problem is not None:
+                    raise context.error_with_type(problem, type, offsets[6])
         return RankedTensor(shape, element, encoding)
     if encoding is not None:
         raise context.error_at_next_token("cannot apply encoding to unranked tensor")
     return UnrankedTensor(element)
-
-
-def _check_encoding(context: ActionContext, encoding: Attribute, type: RankedTensor, offset: int) -> None:
-    dialect = context.environment.dialects.find(encoding.dialect)
-    if dialect is not None and dialect.verify_encoding is not None:
-        problem = dialect.verify_encoding(encoding, type)
-        if problem is not None:
-            raise context.error_with_type(problem, type, offset)
 
 
 @action("shape")
@@ -302,7 +316,7 @@ def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefT
     element = parts[3]
     if isinstance(element, _INVALID_MEMREF_ELEMENTS):
         raise context.error("invalid memref element type", offsets[3])
-    layout, space = _layout_and_space(context, parts[5] if len(parts) == 7 else [], shape is None)
+    layout, space = context.layout_and_space(parts[5] if len(parts) == 7 else [], shape is None)
     if space is not None and not isinstance(space, IntegerAttr | StringAttr | DictAttr):
         raise context.error("unsupported memory space Attribute", offsets[0])
     if isinstance(space, IntegerAttr) and space.value == 0:
@@ -319,25 +333,6 @@ def _memref(context: ActionContext, parts: Parts, offsets: list[int]) -> MemRefT
 @action("layout")
 def _layout(context: ActionContext, parts: Parts, _offsets: list[int]) -> tuple[Attribute, int]:
     return parts[0], context.next_offset
-
-
-def _layout_and_space(
-    context: ActionContext, attributes: list[tuple[Attribute, int]], is_unranked: bool
-) -> tuple[Attribute | None, Attribute | None]:
-    layout: Attribute | None = None
-    space: Attribute | None = None
-    for attribute, following in attributes:
-        if isinstance(attribute, AffineMapAttr | StridedLayout):
-            layout = attribute
-            if is_unranked:
-                raise context.error("cannot have affine map for unranked memref type", following)
-            if space is not None:
-                raise context.error("expected memory space to be last in memref type", following)
-        elif space is not None:
-            raise context.error("multiple memory spaces specified in memref type", following)
-        else:
-            space = attribute
-    return layout, space
 
 
 def _layout_problem(layout: Attribute | None, rank: int) -> str | None:
