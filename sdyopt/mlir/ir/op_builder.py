@@ -124,13 +124,17 @@ def _candidates(value: object, classes: Sequence[type[Any]]) -> Iterator[Attribu
         case Mapping():
             if all(isinstance(name, str) for name in value):
                 for cls in classes:
-                    # The attribute of a class with these fields, if it has them and defaults for the others.
-                    if value.keys() <= set(field_names(cls)) and None not in value.values():
-                        with suppress(TypeError):
-                            yield cls(**frozen(value))
+                    yield from _with_fields(cls, value)
                 yield dictionary({name: attribute_of(item) for name, item in value.items()})
         case Sequence():
             yield from _arrays(value, classes)
+
+
+def _with_fields(cls: type[Attribute], values: Mapping[str, object]) -> Iterator[Attribute]:
+    """The attribute of a class with these fields, if it has them and defaults for the others."""
+    if values.keys() <= set(field_names(cls)) and None not in values.values():
+        with suppress(TypeError):
+            yield cls(**frozen(values))
 
 
 def _arrays(values: Sequence[Any], classes: Sequence[type[Any]]) -> Iterator[Attribute]:
@@ -139,7 +143,11 @@ def _arrays(values: Sequence[Any], classes: Sequence[type[Any]]) -> Iterator[Att
     if not all(alternatives):
         return
     yield array([attributes[0] for attributes in alternatives])
-    yield from (array(attributes) for attributes in zip(*alternatives, strict=False))
+    # Elements of one kind: a value such as `DEFAULT` may be a case of several enums.
+    by_kind = [{_kind(attribute): attribute for attribute in attributes} for attributes in alternatives]
+    for kind in by_kind[0] if by_kind else ():
+        if all(kind in attributes for attributes in by_kind):
+            yield array([attributes[kind] for attributes in by_kind])
     if all(isinstance(value, int) for value in values):
         if set(values) <= {0, 1}:
             yield DenseArray(I1, tuple(map(int, values)))
@@ -149,6 +157,10 @@ def _arrays(values: Sequence[Any], classes: Sequence[type[Any]]) -> Iterator[Att
     elif all(isinstance(value, float) for value in values):
         for type in (F64, F32):
             yield DenseArray(type, tuple([encode_double(value, type.format) for value in values]))
+
+
+def _kind(attribute: Attribute) -> tuple[object, ...]:
+    return type(attribute), getattr(attribute, "type", None)
 
 
 def frozen(value: Any) -> Any:
@@ -204,10 +216,7 @@ def parts_of(op_class: type[Op], values: Mapping[str, object], location: LazyLoc
                 group = _group(
                     op_class, name, ONE if not field.is_variadic else "", () if value is None else value
                 )
-                regions += [
-                    (region if isinstance(region, Region) else region_of(region, location))
-                    for region in group
-                ]
+                regions += [_region(region, location) for region in group]
             case SuccessorField():
                 successors += _group(op_class, name, "" if field.is_variadic else ONE, value)
     if ATTR_SIZED_OPERANDS in op_class.traits:
@@ -235,6 +244,10 @@ def _group(op_class: type[Op], name: str, arity: str, value: Any) -> list[Any]:
     if value is None:
         return []
     return [value] if arity == OPTIONAL else list(value)
+
+
+def _region(region: Region | Sequence[Type], location: LazyLocation) -> Region:
+    return region if isinstance(region, Region) else region_of(region, location)
 
 
 def region_of(types: Sequence[Type], location: LazyLocation) -> Region:
