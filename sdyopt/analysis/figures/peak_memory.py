@@ -17,6 +17,7 @@ from math import prod
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, aligned
 from sdyopt.analysis.figures.dead_results import DeadResults
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
+from sdyopt.analysis.figures.flops import flops_of
 from sdyopt.analysis.figures.fusion import PRODUCTS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of, padded_to_tiles
 from sdyopt.analysis.figures.loop_invariants import converted_slice
@@ -58,12 +59,14 @@ BUFFER_DONOR = "jax.buffer_donor"
 NO_DONORS: dict[int, int] = {}
 # Temporaries of so many bytes are in on-chip memory. It has 128 MiB; operations need the rest.
 _ON_CHIP = 108 << 20
-# What is live during more products than this is copied to the device's memory and read there. If all fits
-# well, with a quarter to spare, some of it is: the square of the share of the on-chip memory that is taken.
-# Else what is larger than this is.
-_PRODUCTS = 1
-_SPARE = 4
+# What is live for longer than it takes to copy it so many times is copied to the device's memory and read
+# there. If all fits well, with a quarter to spare, only some of it is: the square of the share of the on-chip
+# memory that is taken. If all just fits, what is larger than this is.
+_COPIES = 5
 _LARGEST = 10 << 20
+_SPARE = 4
+# The FLOPs that a v5e computes while its memory moves a byte: 197 TFLOP/s, 819 GB/s.
+_FLOPS_PER_BYTE = 240
 # Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
 _SMALLEST = _ON_CHIP >> 14
 # A convolution has features and batch as minor dimensions, however many lanes stay empty, if the batch fills
@@ -214,7 +217,8 @@ class LiveMemory:
         chip = None
         on_chip = [0] * len(ops)
         if self._on_chip_bytes:
-            chip = _OnChip(ops, counted[len(held) :], nested, self._on_chip_bytes)
+            work = [self._moved_meanwhile(op) if type(op) in PRODUCTS else 0 for op in ops]
+            chip = _OnChip(ops, counted[len(held) :], nested, self._on_chip_bytes, work)
             on_chip = chip.bytes
             totals = [total - part for total, part in zip(totals, on_chip, strict=True)]
         at = max(range(len(ops)), key=totals.__getitem__)
@@ -234,6 +238,15 @@ class LiveMemory:
             counted,
             on_chip[at] + (0 if inner is None else inner.on_chip),
         )
+
+    def _moved_meanwhile(self, product: Op) -> int:
+        """The bytes that the memory moves while a product is computed, its operands and result among them."""
+        shapes = [self._shapes.shape(value) for value in (*product.operands, product.results[0])]
+        moved = sum(map(self.bytes, (*product.operands, product.results[0])))
+        if len(shapes) != 3 or any(shape is None for shape in shapes):
+            return moved
+        flops = flops_of(product, *(shape for shape in shapes if shape is not None))
+        return max(moved, (flops or 0) // _FLOPS_PER_BYTE)
 
     def _is_late(self, scatter: ReduceScatterOp) -> bool:
         """Whether a reduce-scatter ends when its result is read, and is not an all-reduce instead."""
@@ -325,20 +338,24 @@ def _minor_dims_of_convolutions(
 class _OnChip:
     """The temporaries of a block that are in on-chip memory, whose number of `bytes` is known by operation.
 
-    What an operation runs has its share first, then what is live during at most one product. If the memory is
-    crowded, small temporaries that are live for longer have what is left all the time, but not in a loop, nor
-    across one.
+    What an operation runs has its share first, then what is not live for long. If the memory is crowded,
+    nothing is there that is live across a loop, nor for long, unless it is small, all fits, and no loop runs
+    the block. `work` is that of the products, in bytes moved meanwhile.
     """
 
     def __init__(
-        self, ops: Sequence[Op], temporaries: Sequence[Buffer], nested: Sequence[Peak | None], capacity: int
+        self,
+        ops: Sequence[Op],
+        temporaries: Sequence[Buffer],
+        nested: Sequence[Peak | None],
+        capacity: int,
+        work: Sequence[int],
     ) -> None:
-        products = (type(op) in PRODUCTS and peak is None for op, peak in zip(ops, nested, strict=True))
-        self._products = list(accumulate(products, initial=0))
+        self._work = list(accumulate(work, initial=0))
         self._loops = list(accumulate((isinstance(op, WhileOp) for op in ops), initial=0))
-        self._is_in_loop = isinstance(ops[0].parent_op, WhileOp)
         most = max(_live_bytes(temporaries, len(ops)))
         self._is_crowded = _SPARE * most > (_SPARE - 1) * capacity
+        self._small_stay = most <= capacity and not isinstance(ops[0].parent_op, WhileOp)
         share_left = 1 - (most / capacity) ** 2
         # The bytes on the chip, by the identity of a temporary.
         self._parts: dict[int, int] = {}
@@ -368,14 +385,14 @@ class _OnChip:
         return int(temporary.bytes * share_left) if is_divided else temporary.bytes
 
     def _is_long(self, temporary: Buffer) -> bool:
-        """Whether a temporary is live during more products than it is kept on the chip for."""
+        """Whether a temporary is live for longer than it is kept on the chip for."""
         start, end = temporary.start, temporary.end
-        return self._products[end] - self._products[min(start + 1, end)] > _PRODUCTS
+        return self._work[end] - self._work[min(start + 1, end)] > _COPIES * temporary.bytes
 
     def _may_stay(self, temporary: Buffer) -> bool:
-        if self._loops[temporary.end + 1] != self._loops[temporary.start]:
-            return False
-        return not self._is_long(temporary) or (not self._is_in_loop and temporary.bytes <= _LARGEST)
+        crosses_loop = self._loops[temporary.end + 1] != self._loops[temporary.start]
+        is_small = self._small_stay and temporary.bytes <= _LARGEST
+        return not crosses_loop and (is_small or not self._is_long(temporary))
 
     def others(self, temporaries: Iterable[Buffer]) -> list[Buffer]:
         """The parts of those temporaries that are in the device's memory."""
