@@ -294,14 +294,14 @@ class _Reader:
             elements, type, text = array.shape
             bits = bits_of(type)
             own = sent * elements * bits / 8 if sent is not None else None
-            wide = self._bits_of_operand(array, elements * factor) if kind in REDUCTIONS else bits
-            if wide > bits:
-                # TPU sums up in float32, and hands on 16-bit floats.
+            before = self._bits_of_operand(array, elements * factor) if kind in REDUCTIONS else bits
+            if before != bits:
+                # TPU sums up floats of one type and hands on those of another.
                 size = size_of(groups)
                 own = Fraction((size - 1) * elements * factor, 8 * size) * (
-                    wide + (bits if kind == "all_reduce" else 0)
+                    before + (bits if kind == "all_reduce" else 0)
                 )
-                bits = wide
+                bits = before
             source = HloSource(
                 computation,
                 op,
@@ -330,9 +330,11 @@ class _Reader:
 
     def _bits_of_operand(self, array: _Array, elements: int) -> int:
         """The bits of an element of an operand, those of the result if the type of the operand is unknown."""
-        type = array.operand.op.type
-        shapes = [] if type.startswith("(") else shapes_of(type)
-        return bits_of((shapes[0] if shapes and shapes[0][0] == elements else array.shape)[1])
+        # A copy that starts has its result first.
+        op, part = array.operand.op, max(array.operand.part, 0)
+        shapes = shapes_of(op.type)
+        shape = shapes[part] if part < len(shapes) else array.shape
+        return bits_of((shape if shape[0] == elements else array.shape)[1])
 
     def _groups_of(self, op: Instruction) -> Groups:
         """The groups of devices of all slices, equal ones being the same object."""

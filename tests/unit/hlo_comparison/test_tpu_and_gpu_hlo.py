@@ -424,6 +424,21 @@ def test_what_is_summed_in_float32_and_handed_on_as_16_bits() -> None:
     assert (found.bits, int(found.wire_bytes)) == (32, 64 * 3 // 4 * 4)
 
 
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '%q = (f32[4], bf16[8,8]) custom-call(%p), custom_call_target="k"\n%r = f32[8,8] all-reduce(%q#1)',
+        "%b = bf16[8,8] convert(%p)\n%c = (bf16[8,8]{1,0}, bf16[8,8], u32[]) copy-start(%b)\n"
+        "%d = bf16[8,8] copy-done(%c)\n%r = f32[8,8] all-reduce(%d)",
+    ],
+    ids=["an element of a tuple", "a copy that starts"],
+)
+def test_the_type_of_an_operand_is_that_of_what_it_names(lines: str) -> None:
+    program = hlo(f"%p = f32[8,8] parameter(0)\n{lines}, replica_groups={{}}, to_apply=%add")
+    [found] = program.operands
+    assert (found.bits, int(found.wire_bytes)) == (16, 64 * 3 // 4 * (2 + 4))
+
+
 def test_no_reduce_scatter_in_this_topology() -> None:
     program = hlo(f"""%p = f32[8,8] parameter(0)
         %n = u32[] partition-id()
