@@ -23,7 +23,7 @@ from __future__ import annotations
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.linalg.contractions import MatmulOp
-from sdyopt.mlir.dialects.linalg.generic import GenericOp
+from sdyopt.mlir.dialects.linalg.layout import GenericOp
 from sdyopt.mlir.dialects.linalg.map_reduce import ReduceOp
 from sdyopt.mlir.dialects.mesh.attributes import Axes, MeshSharding, axes_attribute, mesh
 from sdyopt.mlir.dialects.mesh.collectives import AllReduceOp

@@ -34,7 +34,7 @@ sdyopt/mlir/asm/format/format_elements.py:_syntaxes
 sdyopt/mlir/asm/format/format_elements.py:registered
 sdyopt/mlir/asm/parser/attributes/semantic_actions.py:_actions
 sdyopt/mlir/asm/printer/builtin_printer.py:PRINT_FUNCTIONS
-sdyopt/mlir/dialects/linalg/generic.py:cls
+sdyopt/mlir/dialects/linalg/layout.py:cls
 sdyopt/mlir/dialects/stablehlo/dialect.py:cls
 sdyopt/mlir/error_help/table.py:EXPLANATIONS
 sdyopt/mlir/ir/dialect.py:PRINTERS

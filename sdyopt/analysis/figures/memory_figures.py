@@ -10,8 +10,7 @@ from heapq import nsmallest
 from itertools import accumulate
 from typing import overload
 
-from sdyopt.analysis.figures.buffers import Buffer, aligned
-from sdyopt.analysis.figures.dead_results import DeadResults
+from sdyopt.analysis.figures.buffers import Buffer, DeadResults, aligned
 from sdyopt.analysis.figures.execution_counts import (
     ExecutionCounts,
     entry_functions,

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from math import prod
 
-from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, aligned
-from sdyopt.analysis.figures.dead_results import DeadResults
+from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, DeadResults, aligned
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
 from sdyopt.analysis.figures.flops import flops_of
 from sdyopt.analysis.figures.fusion import PRODUCTS

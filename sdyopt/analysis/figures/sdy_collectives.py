@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import prod
 from typing import Any
 
-from sdyopt.analysis.figures.mesh_coordinates import moved_share
+from sdyopt.analysis.figures.mesh_layout import moved_share
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis, mesh_order
 from sdyopt.mlir.dialects.sdy.collectives import (

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 from math import prod
 
-from sdyopt.analysis.figures.mesh_coordinates import MAX_DEVICES
+from sdyopt.analysis.figures.mesh_layout import MAX_DEVICES
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh

@@ -20,7 +20,6 @@ from sdyopt.mlir.bytecode.encodings import EntryReader, EntryWriter
 from sdyopt.mlir.bytecode.stream import SEGMENT_SIZES, ByteReader, ByteWriter, MalformedBytecode
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.op_fields import (
     OPERAND_SEGMENTS,
     RESULT_SEGMENTS,
@@ -30,7 +29,7 @@ from sdyopt.mlir.ir.op_fields import (
     ResultField,
 )
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, AttrConstraint
 from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.ir.value import OpOperand, Value
 

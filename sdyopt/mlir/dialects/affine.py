@@ -31,7 +31,6 @@ from sdyopt.mlir.ir.affine import (
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE, of_class
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
@@ -39,7 +38,7 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import AFFINE_SCOPE, PURE
+from sdyopt.mlir.ir.traits import AFFINE_SCOPE, I64_ARRAY, INDEX_VALUE, PURE, of_class
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, Type
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 

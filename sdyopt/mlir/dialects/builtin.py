@@ -7,14 +7,23 @@ from collections.abc import Sequence
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block
-from sdyopt.mlir.ir.constraints import ANY_TYPE, ONE_BLOCK, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.interfaces import NO_REGION_ARGUMENTS, SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import operands, optional_attr, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, SymbolTableOp
-from sdyopt.mlir.ir.traits import AFFINE_SCOPE, GRAPH_REGION, ISOLATED, NO_TERMINATOR, PURE, SYMBOL
+from sdyopt.mlir.ir.traits import (
+    AFFINE_SCOPE,
+    ANY_TYPE,
+    GRAPH_REGION,
+    ISOLATED,
+    NO_TERMINATOR,
+    ONE_BLOCK,
+    PURE,
+    STRING_ATTR,
+    SYMBOL,
+)
 from sdyopt.mlir.ir.value import Value
 
 builtin = DIALECT = Dialect("builtin")

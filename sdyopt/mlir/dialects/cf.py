@@ -22,14 +22,6 @@ from sdyopt.mlir.ir.builtin_attributes import (
     element_size,
     integer,
 )
-from sdyopt.mlir.ir.constraints import (
-    ANY_TYPE,
-    BOOLEAN_VALUE,
-    I32_ARRAY,
-    INTEGER_ELEMENTS_ATTR,
-    STRING_ATTR,
-    TypeConstraint,
-)
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.interfaces import successor_operand_values
@@ -38,7 +30,17 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    ATTR_SIZED_OPERANDS,
+    BOOLEAN_VALUE,
+    I32_ARRAY,
+    INTEGER_ELEMENTS_ATTR,
+    PURE,
+    STRING_ATTR,
+    TERMINATOR,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import I1, I32, IntegerType, Type, vector
 from sdyopt.mlir.ir.value import Value
 

@@ -24,15 +24,6 @@ from sdyopt.mlir.ir.attribute import (
     TypeAttr,
 )
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.constraints import (
-    ANY_TYPE,
-    DICT_ARRAY_ATTR,
-    FLAT_SYMBOL_ATTR,
-    FUNCTION_TYPE_ATTR,
-    STRING_ATTR,
-    UNIT_ATTR,
-    TypeConstraint,
-)
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result, results
@@ -43,12 +34,19 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SYM_NAME, SYM_VISIBILITY, FunctionOpInterface, lookup_symbol
 from sdyopt.mlir.ir.traits import (
     AFFINE_SCOPE,
+    ANY_TYPE,
     CONSTANT_LIKE,
+    DICT_ARRAY_ATTR,
+    FLAT_SYMBOL_ATTR,
     FUNCTION,
+    FUNCTION_TYPE_ATTR,
     ISOLATED,
     PURE,
+    STRING_ATTR,
     SYMBOL,
     TERMINATOR,
+    UNIT_ATTR,
+    TypeConstraint,
 )
 from sdyopt.mlir.ir.types import FunctionType, Type
 from sdyopt.mlir.ir.value import Value

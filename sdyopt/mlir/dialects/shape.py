@@ -15,13 +15,23 @@ from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, dense
-from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOL_ATTR, ONE_BLOCK, TypeConstraint, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.interfaces import ends_with, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
-from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    BOOL_ATTR,
+    CONSTANT_LIKE,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    TERMINATOR,
+    TypeConstraint,
+    exactly,
+    of_class,
+)
 from sdyopt.mlir.ir.types import INDEX, RankedTensor, ShapedType, Type
 from sdyopt.mlir.ir.value import LazyLocation
 

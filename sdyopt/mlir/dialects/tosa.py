@@ -6,14 +6,22 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult, splat_of
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, TypeConstraint, any_attribute, of_class
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
-from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, Trait
+from sdyopt.mlir.ir.traits import (
+    BOOL_ATTR,
+    COMMUTATIVE,
+    I64_ATTR,
+    PURE,
+    Trait,
+    TypeConstraint,
+    any_attribute,
+    of_class,
+)
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     I1,

@@ -28,7 +28,6 @@ from sdyopt.mlir.ir.attribute import (
 )
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, boolean, dense, floating, integer
-from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.dialect import PRINTERS, complete_attributes, inherent_names
 from sdyopt.mlir.ir.floats import encode_double
 from sdyopt.mlir.ir.op_fields import (
@@ -46,7 +45,7 @@ from sdyopt.mlir.ir.op_fields import (
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, AttrConstraint
 from sdyopt.mlir.ir.types import BF16, F16, F32, F64, I1, I8, I16, I32, I64, INDEX, UI8, UI32, tensor
 from sdyopt.mlir.ir.value import LazyLocation, OpOperand, Value
 

@@ -26,8 +26,8 @@ from sdyopt.base.releases import Behavior, Release, followed_release
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import ANY_REGION, AttrConstraint, RegionConstraint, TypeConstraint
 from sdyopt.mlir.ir.types import Type
 from sdyopt.mlir.ir.value import OpResult, Value
 

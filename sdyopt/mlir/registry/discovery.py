@@ -256,7 +256,7 @@ _LLVM21: Final = {
 _LATER_DIALECTS: Final = MappingProxyType(
     {
         21: {**_LLVM21, "mesh": "sdyopt.mlir.dialects.mesh.mesh_llvm21:mesh21"},
-        22: {**_LLVM21, "mesh": "", "shard": "sdyopt.mlir.dialects.mesh.mesh_llvm22:shard"},
+        22: {**_LLVM21, "mesh": "", "shard": "sdyopt.mlir.dialects.mesh.mesh_llvm21:shard"},
     }
 )
 

@@ -9,7 +9,7 @@ from math import prod
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from sdyopt.analysis.figures.mesh_coordinates import all_coordinates, shard_index
+from sdyopt.analysis.figures.mesh_layout import all_coordinates, shard_index
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter

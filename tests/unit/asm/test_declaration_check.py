@@ -15,7 +15,7 @@ PLUGIN = '''\
 """A dialect."""
 
 from sdyopt.mlir.asm.format.assembly_format import assembly
-from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ATTR
+from sdyopt.mlir.ir.traits import ANY_TYPE, I64_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, result, successor
 from sdyopt.mlir.ir.operation import Op

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.constraints import ANY_ATTR, ANY_TYPE, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -12,7 +11,17 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, SymbolTableOp
-from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE, ISOLATED, NO_TERMINATOR, PURE, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_ATTR,
+    ANY_TYPE,
+    COMMUTATIVE,
+    CONSTANT_LIKE,
+    ISOLATED,
+    NO_TERMINATOR,
+    PURE,
+    TERMINATOR,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import I32, IntegerType, Type
 from sdyopt.mlir.ir.value import Value
 

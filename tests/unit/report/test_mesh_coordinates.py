@@ -7,7 +7,7 @@ from math import prod
 import pytest
 
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.mesh_coordinates import kept_count, moved_share
+from sdyopt.analysis.figures.mesh_layout import kept_count, moved_share
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

@@ -7,7 +7,7 @@ from typing import Any
 from sdyopt.mlir.dialects.arith.floats import AddFOp, MaximumFOp, MinimumFOp, MulFOp
 from sdyopt.mlir.dialects.arith.integers import AddIOp, MaxSIOp, MaxUIOp, MinSIOp, MinUIOp, MulIOp
 from sdyopt.mlir.dialects.linalg.contractions import MatmulOp
-from sdyopt.mlir.dialects.linalg.generic import GenericOp
+from sdyopt.mlir.dialects.linalg.layout import GenericOp
 from sdyopt.mlir.dialects.linalg.map_reduce import BroadcastOp, DestinationOp, MapOp, ReduceOp, TransposeOp
 from sdyopt.mlir.dialects.linalg.named import ElementwiseOp, FillOp
 from sdyopt.mlir.dialects.mesh.attributes import ReductionKind, mesh

@@ -33,7 +33,6 @@ from sdyopt.mlir.asm.format.format_elements import (
     TypeOf,
 )
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.constraints import AttrConstraint, RegionConstraint, TypeConstraint
 from sdyopt.mlir.ir.dialect import check_parameters
 from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, SINGLE_BODY, DataFlow
 from sdyopt.mlir.ir.op_fields import (
@@ -46,7 +45,15 @@ from sdyopt.mlir.ir.op_fields import (
     declared_fields,
 )
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, ATTR_SIZED_RESULTS, SAME_SIZE_OPERANDS, Trait
+from sdyopt.mlir.ir.traits import (
+    ATTR_SIZED_OPERANDS,
+    ATTR_SIZED_RESULTS,
+    SAME_SIZE_OPERANDS,
+    AttrConstraint,
+    RegionConstraint,
+    Trait,
+    TypeConstraint,
+)
 
 # The elements whose effect is known. Others, such as those of `custom<…>`, may parse any field.
 _KNOWN = (

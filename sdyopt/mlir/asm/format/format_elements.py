@@ -17,7 +17,6 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I32_ARRAY, I64_ARRAY, ONE_BLOCK, AttrConstraint
 from sdyopt.mlir.ir.op_fields import (
     ONE,
     OPERAND_SEGMENTS,
@@ -35,6 +34,7 @@ from sdyopt.mlir.ir.op_fields import (
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import FLAT_SYMBOL_ATTR, I32_ARRAY, I64_ARRAY, ONE_BLOCK, AttrConstraint
 from sdyopt.mlir.ir.types import I32, I64, NONE, IntegerType, Type
 
 

@@ -42,7 +42,6 @@ from sdyopt.mlir.ir.builtin_attributes import (
     SparseElements,
     integer,
 )
-from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, any_attribute
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
@@ -50,7 +49,7 @@ from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, NOT_THE_SAME, are_compatible_shapes
-from sdyopt.mlir.ir.traits import CONSTANT_LIKE, PURE, Trait
+from sdyopt.mlir.ir.traits import ANY_TYPE, CONSTANT_LIKE, PURE, AttrConstraint, Trait, any_attribute
 from sdyopt.mlir.ir.types import (
     I1,
     I64,

@@ -23,10 +23,10 @@ from sdyopt.mlir.ir.builtin_attributes import (
     integer_width,
     wrapped,
 )
-from sdyopt.mlir.ir.constraints import AttrConstraint, TypeConstraint, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.floats import FloatFormat, decode, encode_double
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import AttrConstraint, TypeConstraint, of_class
 from sdyopt.mlir.ir.types import (
     I1,
     I32,

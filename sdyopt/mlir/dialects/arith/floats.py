@@ -30,12 +30,11 @@ from sdyopt.mlir.dialects.arith.dialect import (
     signed,
     unsigned,
 )
-from sdyopt.mlir.ir.constraints import UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE, SAME_TYPE
-from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, Trait
+from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, UNIT_ATTR, Trait, TypeConstraint
 from sdyopt.mlir.ir.types import (
     FloatType,
     IndexType,

@@ -24,14 +24,13 @@ from sdyopt.mlir.dialects.arith.dialect import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import integer_width, wrapped
-from sdyopt.mlir.ir.constraints import UNIT_ATTR
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_TYPE
-from sdyopt.mlir.ir.traits import COMMUTATIVE, NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, NO_MEMORY_EFFECT, PURE, UNIT_ATTR
 from sdyopt.mlir.ir.types import IndexType, IntegerType, Type
 
 

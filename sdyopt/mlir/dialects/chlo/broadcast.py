@@ -27,11 +27,10 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
 from sdyopt.mlir.dialects.stablehlo.types import ANY_TENSOR, PRED_TENSOR, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import I64_ARRAY, of_class
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_shapes
-from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, InfersTypes
+from sdyopt.mlir.ir.traits import COMMUTATIVE, I64_ARRAY, PURE, InfersTypes, of_class
 from sdyopt.mlir.ir.types import DYNAMIC, I1, ComplexType, RankedTensor, Type, UnrankedTensor, element_of
 
 T = TypeVar("T")

@@ -30,12 +30,11 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, IntegerAttr, dense, element_size
-from sdyopt.mlir.ir.constraints import ELEMENTS_ATTR, AttrConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
-from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE, PURE
+from sdyopt.mlir.ir.traits import COMMUTATIVE, CONSTANT_LIKE, ELEMENTS_ATTR, PURE, AttrConstraint
 from sdyopt.mlir.ir.types import I1, RankedTensor, Type, UnrankedTensor, element_of, tensor
 from sdyopt.mlir.ir.value import LazyLocation
 

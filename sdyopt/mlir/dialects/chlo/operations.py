@@ -26,7 +26,6 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, TRUE, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ATTR, ONE_BLOCK, of_class
 from sdyopt.mlir.ir.op_fields import OPERAND_SEGMENTS, RESULT_SEGMENTS
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -34,10 +33,14 @@ from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
 from sdyopt.mlir.ir.traits import (
     ATTR_SIZED_OPERANDS,
     ATTR_SIZED_RESULTS,
+    BOOL_ATTR,
+    I64_ATTR,
     ISOLATED,
+    ONE_BLOCK,
     PURE,
     RECURSIVE_EFFECTS,
     InfersTypes,
+    of_class,
 )
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, FunctionType, RankedTensor, Type, UnrankedTensor
 from sdyopt.mlir.ir.value import BlockArgument

@@ -14,13 +14,12 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import UNIT, StringAttr, SymbolRef, Type, string
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import integer
-from sdyopt.mlir.ir.constraints import ANY_ATTR, I32_ATTR, STRING_ATTR, UNIT_ATTR, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SymbolTableOp, lookup_path, lookup_symbol
-from sdyopt.mlir.ir.traits import Trait
+from sdyopt.mlir.ir.traits import ANY_ATTR, I32_ATTR, STRING_ATTR, UNIT_ATTR, Trait, exactly, of_class
 from sdyopt.mlir.ir.types import I32
 
 irdl = Dialect("irdl")

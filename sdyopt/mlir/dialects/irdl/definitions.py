@@ -22,12 +22,11 @@ from sdyopt.mlir.dialects.irdl.constraints import (
 )
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, StringAttr, Type, array, string
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import ARRAY_ATTR, ONE_BLOCK, STRING_ATTR, of_class
 from sdyopt.mlir.ir.op_fields import attr, operands, region
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import SYMBOL_TABLE, SymbolTableOp
-from sdyopt.mlir.ir.traits import NO_TERMINATOR, SYMBOL, Trait
+from sdyopt.mlir.ir.traits import ARRAY_ATTR, NO_TERMINATOR, ONE_BLOCK, STRING_ATTR, SYMBOL, Trait, of_class
 
 SINGLE, OPTIONAL, VARIADIC = "single", "optional", "variadic"
 

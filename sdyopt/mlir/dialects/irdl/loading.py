@@ -48,10 +48,10 @@ from sdyopt.mlir.ir.attribute import (
 )
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, FloatAttr, IntegerAttr
-from sdyopt.mlir.ir.constraints import ANY_TYPE
 from sdyopt.mlir.ir.dialect import Dialect, DialectTable
 from sdyopt.mlir.ir.op_fields import operands, regions, results
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import ANY_TYPE
 from sdyopt.mlir.ir.types import I32
 from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier

@@ -9,7 +9,7 @@ from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.format.format_elements import custom
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
-from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
+from sdyopt.mlir.dialects.linalg.layout import KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.structured import (
     INDEXING_MAPS,
     MAPS,
@@ -28,10 +28,9 @@ from sdyopt.mlir.ir.affine import AffineConstant, AffineDim, AffineExpr, AffineM
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, array
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import AttrConstraint, of_class
 from sdyopt.mlir.ir.op_fields import AttrField, attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, AttrConstraint, of_class
 from sdyopt.mlir.ir.types import I64, RankedShapedType, Type
 from sdyopt.mlir.ir.value import Value
 

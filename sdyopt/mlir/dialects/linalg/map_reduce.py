@@ -27,12 +27,18 @@ from sdyopt.mlir.dialects.linalg.structured import (
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import I64_ARRAY, ONE_BLOCK, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK
 from sdyopt.mlir.ir.op_fields import AttrField, attr, operand, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
-from sdyopt.mlir.ir.traits import PURE, SAME_SIZE_OPERANDS
+from sdyopt.mlir.ir.traits import (
+    I64_ARRAY,
+    ONE_BLOCK,
+    PURE,
+    SAME_SIZE_OPERANDS,
+    AttrConstraint,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import I64, MemRefType, RankedShapedType, RankedTensor, Type, element_of
 from sdyopt.mlir.ir.value import BlockArgument, Value
 

@@ -11,8 +11,7 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.linalg.contractions import TYPE_FN, TypeFn, parse_with_maps, print_with_maps
-from sdyopt.mlir.dialects.linalg.generic import KeywordAttr, keyword_attribute
-from sdyopt.mlir.dialects.linalg.layout import IndexOp
+from sdyopt.mlir.dialects.linalg.layout import IndexOp, KeywordAttr, keyword_attribute
 from sdyopt.mlir.dialects.linalg.structured import (
     MAPS,
     NamedOp,
@@ -28,12 +27,11 @@ from sdyopt.mlir.ir.affine import AffineDim, AffineMapAttr
 from sdyopt.mlir.ir.attribute import Attribute, dictionary
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import FloatAttr, integer
-from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.floats import encode_double
 from sdyopt.mlir.ir.op_fields import attr, optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import UNKNOWN, build
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, of_class
 from sdyopt.mlir.ir.types import (
     F64,
     I1,

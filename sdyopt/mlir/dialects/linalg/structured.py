@@ -21,12 +21,11 @@ from sdyopt.mlir.dialects.math import math
 from sdyopt.mlir.ir.affine import AffineConstant, AffineDim, AffineMapAttr
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, Attribute, dictionary
 from sdyopt.mlir.ir.block import Block, Region
-from sdyopt.mlir.ir.constraints import ANY_TYPE, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import AttrField, operands, region, results
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
-from sdyopt.mlir.ir.traits import PURE, TERMINATOR
+from sdyopt.mlir.ir.traits import ANY_TYPE, PURE, TERMINATOR, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     I1,

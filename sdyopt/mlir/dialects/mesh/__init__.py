@@ -1,6 +1,6 @@
 """The mesh dialect of LLVM 19: sharding and communication on a mesh of devices.
 
-The LLVM 21 version is in `mesh_llvm21`.
+The versions of LLVM 21 and 22 are in `mesh_llvm21`.
 """
 
 from sdyopt.mlir.dialects.mesh import (

@@ -14,14 +14,14 @@ from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import AttrConstraint, exactly, of_class
 from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.traits import AttrConstraint, exactly, of_class
 from sdyopt.mlir.ir.types import I16, Type
 
 mesh = Dialect("mesh")
 mesh.hints["types"] = "types of meshes are !mesh.sharding with --mesh-version=21, and !shard.sharding with 22"
 mesh.unknown_type = ErrorKind("dialect '{dialect}' provides no type parsing hook", help=mesh.hints["types"])
-# That of LLVM 21, in which shardings are values. LLVM 22 renames it: `mesh_llvm22`.
+# That of LLVM 21, in which shardings are values. LLVM 22 renames it to `shard`.
 mesh21 = Dialect("mesh")
 
 # What LLVM 22 renames, besides the dialect: operations, attributes and clauses.

@@ -17,14 +17,13 @@ from sdyopt.mlir.dialects.mesh.attributes import (
     mesh,
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_ATTR, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import NOT_THE_SAME, SAME_ELEMENT_TYPE, SAME_SHAPE
-from sdyopt.mlir.ir.traits import PURE, Trait
+from sdyopt.mlir.ir.traits import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_ATTR, PURE, Trait, TypeConstraint
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
 
 _WRONG_SIZE = ErrorKind(

@@ -21,11 +21,18 @@ from sdyopt.mlir.dialects.mesh.mesh_op import find_mesh
 from sdyopt.mlir.dialects.mesh.shard_op import INTEGER, NO_SIZES
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, result_named
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, INFERS_TYPES, PURE
+from sdyopt.mlir.ir.traits import (
+    ATTR_SIZED_OPERANDS,
+    FLAT_SYMBOL_ATTR,
+    I64_ARRAY,
+    INDEX_VALUE,
+    INFERS_TYPES,
+    PURE,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import INDEX, MemRefType, RankedTensor, Type
 
 _NON_0_RANKED_SHAPED = TypeConstraint[Type](

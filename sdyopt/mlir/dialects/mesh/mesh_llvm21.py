@@ -1,7 +1,15 @@
-"""The mesh dialect of LLVM 21, selected by `--mesh-version=21`.
+"""The mesh dialect of LLVM 21 (`--mesh-version=21`), and that of LLVM 22, `shard`, which has other names.
 
 Shardings are values, reductions are bare keywords, meshes are pure, and all operations can be inlined.
-Operations that have not changed are registered with their LLVM 19 definitions.
+Operations that have not changed are registered with their LLVM 19 definitions. LLVM 22 names the dialect and
+its operations otherwise:
+
+    shard.grid @line(shape = 4)
+    %s = shard.sharding @line split_axes = [[0]] : !shard.sharding
+    %1 = shard.all_gather %0 on @line grid_axes = [0] gather_axis = 0 : tensor<2xf32> -> tensor<8xf32>
+
+Each operation is a subclass of that of LLVM 21, with the names of `RENAMED`. Shardings cannot be partial,
+and an all-reduce may reduce a memref.
 """
 
 from __future__ import annotations
@@ -10,16 +18,22 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
-from sdyopt.mlir.asm.format.assembly_format import assembly
+from sdyopt.base.diagnostics.ids import ErrorKind
+from sdyopt.mlir.asm.format.assembly_format import Assembly, assembly
 from sdyopt.mlir.asm.format.format_elements import declare_syntax
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.mesh.attributes import (
+    AXES_LISTS,
     REDUCTION,
+    RENAMED,
     SHARDING_VALUE,
+    AxesLists,
     MeshSharding,
     Reduction,
     ReductionKind,
+    ShardingType,
+    declare_axes_lists,
     mesh,
     mesh21,
     parse_reduction_kind,
@@ -36,6 +50,7 @@ from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, op_class_in
 from sdyopt.mlir.dialects.mesh.rooted_collectives import ATTRIBUTES_AND_TYPES, ReduceOp
 from sdyopt.mlir.dialects.mesh.shard_op import (
     SAME_TENSOR_TYPE,
+    SIZES_AND_TYPE,
     ShardingOp,
     ShardingSource,
     ShardOp,
@@ -43,15 +58,15 @@ from sdyopt.mlir.dialects.mesh.shard_op import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
-from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.cse import constant_value
-from sdyopt.mlir.ir.op_fields import attr, operand
+from sdyopt.mlir.ir.dialect import Dialect
+from sdyopt.mlir.ir.op_fields import AttrField, Field, OperandField, ResultField, attr, operand, result
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL
-from sdyopt.mlir.ir.types import DYNAMIC, I32, I64
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, SYMBOL, AttrConstraint, TypeConstraint, exactly
+from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, MemRefType, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 
 DIALECT = mesh21
@@ -279,4 +294,134 @@ def _register_unchanged(mnemonic: str, op_class: type[Op]) -> None:
 for _mnemonic, _op_class in mesh.ops.items():
     _register_unchanged(_mnemonic, _op_class)
 
-__all__ = ["DIALECT", "mesh21"]
+
+shard = Dialect("shard")
+shard.is_inlinable = True
+# MLIR prints two spaces before "type".
+shard.unknown_type = ErrorKind(
+    "unknown  type `{mnemonic}` in dialect `{dialect}`", explain="attribute or type"
+)
+
+
+# --- Attributes and types ---------------------------------------------------------------------
+
+
+class GridReduction(BareReduction):
+    """A reduction kind: `#shard<partial max>`."""
+
+    dialect = "shard"
+
+
+class GridAxesLists(AxesLists):
+    """The axes along which each dimension of a tensor is sharded: `#shard<axisarray[[0], []]>`."""
+
+    dialect = "shard"
+
+
+class GridShardingType(ShardingType):
+    """`!shard.sharding`."""
+
+    dialect = "shard"
+
+
+_SHARDING_TYPE = GridShardingType()
+_REDUCTION: AttrConstraint[ReductionKind] = AttrConstraint(
+    "Reduction of an iterator/grid dimension.", BARE_REDUCTION.accepts, BARE_REDUCTION.value
+)
+_LISTS: AttrConstraint[tuple[tuple[int, ...], ...]] = AttrConstraint(
+    AXES_LISTS.description, lambda a: isinstance(a, GridAxesLists), lambda a: a.lists
+)
+_SHARDING_VALUE = exactly(_SHARDING_TYPE, SHARDING_VALUE.description)
+
+
+@shard.attribute("partial")
+def parse_reduction(parser: AsmParser) -> GridReduction:
+    return parse_reduction_kind(parser, GridReduction)
+
+
+@shard.printer(GridReduction)
+def print_reduction(attribute: GridReduction, _attribute_printer: AttributePrinter) -> str:
+    return f"partial {attribute.kind}"
+
+
+@shard.type("sharding")
+def parse_sharding_type(_parser: AsmParser) -> GridShardingType:
+    return _SHARDING_TYPE
+
+
+@shard.printer(GridShardingType)
+def print_sharding_type(_type: GridShardingType, _attribute_printer: AttributePrinter) -> str:
+    return "sharding"
+
+
+# MLIR prints two spaces before the kind.
+declare_syntax(_REDUCTION, parse_reduction, lambda attribute, attribute_printer: f" {attribute.kind}")
+declare_axes_lists(shard, _LISTS, GridAxesLists)
+
+
+# --- Operations -------------------------------------------------------------------------------
+
+_TENSOR_OR_MEMREF = TypeConstraint[Type](
+    "memref of any type values or ranked tensor of any type values",
+    lambda type: isinstance(type, RankedTensor | MemRefType),
+)
+# What LLVM 22 declares otherwise, by operation; None for a field that it does not have.
+_CHANGES: dict[str, dict[str, object]] = {
+    "all_reduce": {
+        "input": operand(_TENSOR_OR_MEMREF),
+        "result": result(_TENSOR_OR_MEMREF),
+        "assembly": assembly(
+            f"{INPUT_ON_MESH} (`reduction` `=` $reduction^)? attr-dict `:` type($input) `->` type($result)"
+        ),
+    },
+    "mesh_shape": {"result_name": RENAMED["mesh_shape"]},
+    "sharding": {
+        "partial_axes": None,
+        "partial_type": None,
+        "assembly": assembly(f"$mesh `split_axes` `=` $split_axes {SIZES_AND_TYPE}"),
+    },
+}
+
+
+def _renamed_field(field: Field) -> Field:
+    """The field with the name and the attributes of LLVM 22."""
+    if isinstance(field, OperandField | ResultField) and field.constraint is SHARDING_VALUE:
+        return type(field)(_SHARDING_VALUE, field.arity)
+    if not isinstance(field, AttrField):
+        return field
+    name, is_optional, default = RENAMED.get(field.name, field.name), field.is_optional, field.default
+    if field.constraint is AXES_LISTS:
+        return AttrField(_LISTS, name, is_optional, None)
+    if isinstance(default, BareReduction):
+        default = GridReduction(default.kind)
+    is_reduction = field.constraint.description == BARE_REDUCTION.description
+    return AttrField(_REDUCTION if is_reduction else field.constraint, name, is_optional, default)
+
+
+def _register(mnemonic: str, op_class: type[Op]) -> None:
+    """Registers an operation of LLVM 21 with the names of LLVM 22."""
+    attributes: dict[str, object] = {
+        "__slots__": (),
+        "__doc__": op_class.__doc__,
+        "reduction_class": GridReduction,
+        "lists_class": GridAxesLists,
+        "sharding_type": _SHARDING_TYPE,
+    }
+    changes = _CHANGES.get(mnemonic, {})
+    for name, field in op_class.fields.items():
+        renamed = _renamed_field(field)
+        if renamed is not field:
+            attributes[name] = renamed
+    attributes |= changes
+    format = changes.get("assembly", op_class.assembly)
+    assert isinstance(format, Assembly)
+    attributes["assembly"] = format.with_words(RENAMED)
+    subclass = type(op_class.__name__, (op_class,), attributes)
+    shard.op(RENAMED.get(mnemonic, mnemonic), *op_class.trait_order)(subclass)
+
+
+for _mnemonic, _op_class in mesh21.ops.items():
+    _register(_mnemonic, _op_class)
+
+
+__all__ = ["DIALECT", "mesh21", "shard"]

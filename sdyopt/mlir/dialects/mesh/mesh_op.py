@@ -16,13 +16,12 @@ from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.mesh.attributes import AXES, NO_AXES, Axes, mesh, mesh_word
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, STRING_ATTR
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, result, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.symbols import lookup_symbol, nearest_symbol_table
-from sdyopt.mlir.ir.traits import PURE, SYMBOL
+from sdyopt.mlir.ir.traits import FLAT_SYMBOL_ATTR, I64_ARRAY, INDEX_VALUE, PURE, STRING_ATTR, SYMBOL
 from sdyopt.mlir.ir.types import DYNAMIC, I64
 
 _UNDEFINED_MESH = ErrorKind(

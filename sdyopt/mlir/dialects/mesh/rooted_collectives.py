@@ -31,11 +31,10 @@ from sdyopt.mlir.dialects.mesh.collectives import (
 )
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp
 from sdyopt.mlir.ir.attribute import DictAttr
-from sdyopt.mlir.ir.constraints import I64_ATTR, INDEX_VALUE, UNIT_ATTR
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, SAME_SHAPE, same_element_types, same_ranks
-from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.traits import I64_ATTR, INDEX_VALUE, PURE, UNIT_ATTR
 
 SAME_INPUT_AND_RESULT_ELEMENT_TYPE = same_element_types("input", "result")
 _SAME_INPUT_AND_RESULT_RANK = same_ranks("input", "result")

@@ -38,14 +38,13 @@ from sdyopt.mlir.dialects.mesh.collectives import RANKED
 from sdyopt.mlir.dialects.mesh.mesh_op import MeshOp, check_axes, find_mesh
 from sdyopt.mlir.ir.attribute import UNIT, Attribute, DictAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import FLAT_SYMBOL_ATTR, I64_ARRAY, UNIT_ATTR, exactly
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE_REQUIRED
-from sdyopt.mlir.ir.traits import PURE, Trait
+from sdyopt.mlir.ir.traits import FLAT_SYMBOL_ATTR, I64_ARRAY, PURE, UNIT_ATTR, Trait, exactly
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type
 from sdyopt.mlir.ir.value import LazyLocation, Value
 

@@ -68,18 +68,21 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import (
-    BOOL_ARRAY,
-    I64_ARRAY,
-    AttrConstraint,
-    Elements,
-    TypeConstraint,
-    of_class,
-)
 from sdyopt.mlir.ir.op_fields import AttrField, Field, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, OpMeta, build
-from sdyopt.mlir.ir.traits import COMMUTATIVE, NO_MEMORY_EFFECT, PURE, Trait
+from sdyopt.mlir.ir.traits import (
+    BOOL_ARRAY,
+    COMMUTATIVE,
+    I64_ARRAY,
+    NO_MEMORY_EFFECT,
+    PURE,
+    AttrConstraint,
+    Elements,
+    Trait,
+    TypeConstraint,
+    of_class,
+)
 from sdyopt.mlir.ir.types import (
     I1,
     RankedTensor,

@@ -50,22 +50,24 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_ARRAY, StringAttr, SymbolRef
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import TRUE
-from sdyopt.mlir.ir.constraints import (
-    BOOL_ATTR,
-    FLAT_SYMBOL_ATTR,
-    I32_ATTR,
-    I64_ATTR,
-    ONE_BLOCK,
-    STRING_ATTR,
-    TypeConstraint,
-    of_class,
-)
 from sdyopt.mlir.ir.op_fields import operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, OpMeta
 from sdyopt.mlir.ir.shape_traits import ELEMENTWISE, SAME_SHAPE
 from sdyopt.mlir.ir.symbols import lookup_symbol
-from sdyopt.mlir.ir.traits import COMMUTATIVE, PURE, RECURSIVE_EFFECTS
+from sdyopt.mlir.ir.traits import (
+    BOOL_ATTR,
+    COMMUTATIVE,
+    FLAT_SYMBOL_ATTR,
+    I32_ATTR,
+    I64_ATTR,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    STRING_ATTR,
+    TypeConstraint,
+    of_class,
+)
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     I32,

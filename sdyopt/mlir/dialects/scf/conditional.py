@@ -15,7 +15,6 @@ from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.ir.attribute import UNIT
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
-from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, I64_ARRAY, INDEX_VALUE, ONE_BLOCK, UNIT_ATTR
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.interfaces import NO_REGION_ARGUMENTS, SINGLE_BLOCK, has_parent
@@ -23,7 +22,18 @@ from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, reg
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    BOOLEAN_VALUE,
+    I64_ARRAY,
+    INDEX_VALUE,
+    NO_TERMINATOR,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    TERMINATOR,
+    UNIT_ATTR,
+)
 from sdyopt.mlir.ir.types import I64, Type
 from sdyopt.mlir.ir.value import Value
 

@@ -24,7 +24,6 @@ from sdyopt.mlir.dialects.scf.conditional import (
 from sdyopt.mlir.ir.attribute import UNIT
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
-from sdyopt.mlir.ir.constraints import ANY_TYPE, BOOLEAN_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import operand, operands, optional_attr, region, results
@@ -32,7 +31,17 @@ from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import NO_TERMINATOR, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    BOOLEAN_VALUE,
+    NO_TERMINATOR,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    TERMINATOR,
+    UNIT_ATTR,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import INDEX, FunctionType, IndexType, IntegerType, Type
 from sdyopt.mlir.ir.value import BlockArgument, Value
 

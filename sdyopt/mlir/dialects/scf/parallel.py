@@ -20,26 +20,24 @@ from sdyopt.mlir.dialects.scf.conditional import (
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr
-from sdyopt.mlir.ir.constraints import (
-    ANY_TYPE,
-    I64_ARRAY,
-    INDEX_VALUE,
-    ONE_BLOCK,
-    AttrConstraint,
-    TypeConstraint,
-)
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, ends_with, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, regions, results
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
     ATTR_SIZED_OPERANDS,
     GRAPH_REGION,
+    I64_ARRAY,
+    INDEX_VALUE,
     NO_TERMINATOR,
+    ONE_BLOCK,
     PURE,
     RECURSIVE_EFFECTS,
     TERMINATOR,
+    AttrConstraint,
+    TypeConstraint,
 )
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, RankedTensor, Type
 from sdyopt.mlir.ir.value import BlockArgument, Value

@@ -10,10 +10,10 @@ from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, sharding_text
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.constraints import TypeConstraint, of_class
 from sdyopt.mlir.ir.op_fields import AttrField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import TypeConstraint, of_class
 from sdyopt.mlir.ir.types import RankedTensor, ShapedType
 
 # --- Types --------------------------------------------------------------------------------------

@@ -37,10 +37,9 @@ from sdyopt.mlir.dialects.sdy.sharding_checks import (
     introduces_sums,
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of, sharding_of, sharding_or_replicated
-from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.op_fields import attr, operand, operand_types, result
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
-from sdyopt.mlir.ir.traits import INFERS_TYPES
+from sdyopt.mlir.ir.traits import INFERS_TYPES, of_class
 
 _WRONG_RESULT = ErrorKind(
     "result sharding doesn't match expected sharding [{axes}] on dimension {dim}",

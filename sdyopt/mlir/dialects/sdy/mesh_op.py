@@ -12,11 +12,10 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
-from sdyopt.mlir.ir.constraints import STRING_ATTR, of_class
 from sdyopt.mlir.ir.interfaces import has_parent
 from sdyopt.mlir.ir.op_fields import attr
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import SYMBOL
+from sdyopt.mlir.ir.traits import STRING_ATTR, SYMBOL, of_class
 
 # Finds the mesh that a sharding refers to; None if its name is undefined.
 MeshLookup = Callable[[MeshOrRef], Mesh | None]

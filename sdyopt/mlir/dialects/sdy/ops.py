@@ -43,14 +43,6 @@ from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Block, Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
-from sdyopt.mlir.ir.constraints import (
-    ANY_TYPE,
-    ELEMENTS_ATTR,
-    I64_ATTR,
-    ONE_BLOCK,
-    STRING_ATTR,
-    AttrConstraint,
-)
 from sdyopt.mlir.ir.interfaces import SINGLE_BODY, ends_with, terminator_of
 from sdyopt.mlir.ir.op_fields import (
     attr,
@@ -65,7 +57,19 @@ from sdyopt.mlir.ir.op_fields import (
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_TYPE
-from sdyopt.mlir.ir.traits import INFERS_TYPES, ISOLATED, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    ELEMENTS_ATTR,
+    I64_ATTR,
+    INFERS_TYPES,
+    ISOLATED,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    STRING_ATTR,
+    TERMINATOR,
+    AttrConstraint,
+)
 from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedShapedType, ShapedType, Type, tensor
 from sdyopt.mlir.ir.value import Value
 

@@ -17,9 +17,9 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import AttrConstraint
 from sdyopt.mlir.ir.op_fields import AttrField, attr, default_valued_optional_attr
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import AttrConstraint
 from sdyopt.mlir.ir.types import I32
 
 

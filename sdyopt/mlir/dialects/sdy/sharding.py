@@ -38,9 +38,9 @@ from sdyopt.mlir.dialects.sdy.dialect import sdy
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
-from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.op_fields import attr
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.traits import of_class
 
 MeshOrRef = Mesh | SymbolRef
 

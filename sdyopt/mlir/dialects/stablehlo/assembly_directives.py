@@ -21,9 +21,9 @@ from sdyopt.mlir.dialects.stablehlo.dialect import quoted
 from sdyopt.mlir.dialects.stablehlo.types import parse_dimension_size, print_dimension_size
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, IntegerAttr, dense
-from sdyopt.mlir.ir.constraints import BOOL_ARRAY
 from sdyopt.mlir.ir.op_fields import ONE, AttrField, OperandField, ResultField, ValueField
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import BOOL_ARRAY
 from sdyopt.mlir.ir.types import (
     I1,
     I32,

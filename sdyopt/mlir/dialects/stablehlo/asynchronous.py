@@ -29,10 +29,9 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import ArrayAttr, StringAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, IntegerAttr
-from sdyopt.mlir.ir.constraints import ARRAY_ATTR, BOOL_ATTR, ONE_BLOCK, STRING_ATTR
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import ISOLATED, RENAMES_OPERANDS
+from sdyopt.mlir.ir.traits import ARRAY_ATTR, BOOL_ATTR, ISOLATED, ONE_BLOCK, RENAMES_OPERANDS, STRING_ATTR
 from sdyopt.mlir.ir.types import RankedTensor, Type, UnrankedTensor
 
 # The operations that the body of async_start may contain.

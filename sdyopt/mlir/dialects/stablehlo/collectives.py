@@ -36,12 +36,11 @@ from sdyopt.mlir.dialects.stablehlo.types import TENSOR, bounds_of, encoding_wit
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import ONE_BLOCK, UNIT_ATTR
 from sdyopt.mlir.ir.op_fields import operand_types
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE, are_compatible_sizes
-from sdyopt.mlir.ir.traits import PURE, Trait
+from sdyopt.mlir.ir.traits import ONE_BLOCK, PURE, UNIT_ATTR, Trait
 from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, ShapedType, Type, element_of, tensor
 
 # --- all_gather and all_to_all -----------------------------------------------------------------

@@ -35,7 +35,6 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import integer
-from sdyopt.mlir.ir.constraints import I32_ATTR, non_negative, of_class, positive
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -46,7 +45,7 @@ from sdyopt.mlir.ir.shape_traits import (
     are_compatible_shapes,
     are_compatible_sizes,
 )
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.mlir.ir.traits import I32_ATTR, NO_MEMORY_EFFECT, non_negative, of_class, positive
 from sdyopt.mlir.ir.types import DYNAMIC, I1, I32, ComplexType, RankedTensor, Type, tensor
 
 

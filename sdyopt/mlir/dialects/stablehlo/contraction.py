@@ -43,11 +43,10 @@ from sdyopt.mlir.dialects.stablehlo.types import (
 )
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
-from sdyopt.mlir.ir.constraints import STRING_ATTR, of_class
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE, STRING_ATTR, of_class
 from sdyopt.mlir.ir.types import RankedTensor, Type, element_of
 
 _WRONG_SIZES = ErrorKind(

@@ -38,16 +38,6 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_DICT
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, element_size, integer
-from sdyopt.mlir.ir.constraints import (
-    DICT_ATTR,
-    FLAT_SYMBOL_ATTR,
-    FUNCTION_TYPE_ATTR,
-    I32_ATTR,
-    I64_ARRAY,
-    ONE_BLOCK,
-    STRING_ATTR,
-    non_negative,
-)
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.interfaces import BRANCHES, LOOP, OPERANDS_TO_RESULTS
 from sdyopt.mlir.ir.op_fields import (
@@ -66,7 +56,20 @@ from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE
 from sdyopt.mlir.ir.symbols import lookup_symbol
-from sdyopt.mlir.ir.traits import FUNCTION, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    DICT_ATTR,
+    FLAT_SYMBOL_ATTR,
+    FUNCTION,
+    FUNCTION_TYPE_ATTR,
+    I32_ATTR,
+    I64_ARRAY,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    STRING_ATTR,
+    TERMINATOR,
+    non_negative,
+)
 from sdyopt.mlir.ir.types import I1, I32, RankedTensor, TupleType, Type, element_of
 from sdyopt.mlir.ir.value import BlockArgument, Value
 

@@ -48,12 +48,11 @@ from sdyopt.mlir.dialects.stablehlo.types import (
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import BOOL_ARRAY, I64_ARRAY, of_class
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.mlir.ir.traits import BOOL_ARRAY, I64_ARRAY, NO_MEMORY_EFFECT, of_class
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor
 
 

@@ -24,10 +24,10 @@ from sdyopt.mlir.dialects.stablehlo.types import CUSTOM_CALL_VALUE, tuple_elemen
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_ARRAY, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, STRING_ATTR, AttrConstraint
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
+from sdyopt.mlir.ir.traits import BOOL_ATTR, STRING_ATTR, AttrConstraint
 from sdyopt.mlir.ir.types import (
     I32,
     INDEX,

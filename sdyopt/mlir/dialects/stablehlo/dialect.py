@@ -20,10 +20,10 @@ from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import I64_ATTR, AttrConstraint, non_negative, positive
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
+from sdyopt.mlir.ir.traits import I64_ATTR, AttrConstraint, non_negative, positive
 from sdyopt.mlir.ir.types import I64, IndexType, IntegerType, Type
 
 stablehlo = Dialect("stablehlo")

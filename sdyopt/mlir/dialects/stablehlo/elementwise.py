@@ -22,7 +22,6 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import of_class
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.floats import float_text
 from sdyopt.mlir.ir.op_fields import default_valued_optional_attr, operand, result
@@ -34,7 +33,7 @@ from sdyopt.mlir.ir.shape_traits import (
     SAME_OPERAND_ELEMENT_TYPE,
     SAME_SHAPE,
 )
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, of_class
 from sdyopt.mlir.ir.types import F64, ComplexType, RankedTensor, Type
 
 

@@ -28,12 +28,11 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, of_class
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes, same_element_types
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.traits import BOOL_ATTR, I64_ARRAY, I64_ATTR, NO_MEMORY_EFFECT, PURE, of_class
 from sdyopt.mlir.ir.types import DYNAMIC, RankedTensor, Type
 from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
 

@@ -12,11 +12,19 @@ from sdyopt.mlir.dialects.stablehlo.dialect import stablehlo
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import INFERS_COMPATIBLE_TYPES, check_shape_operand
 from sdyopt.mlir.ir.attribute import Attribute, DictAttr
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import ELEMENTS_ATTR, I64_ATTR, Elements, non_negative
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
-from sdyopt.mlir.ir.traits import CONSTANT_LIKE, NO_MEMORY_EFFECT, PURE, InfersTypes
+from sdyopt.mlir.ir.traits import (
+    CONSTANT_LIKE,
+    ELEMENTS_ATTR,
+    I64_ATTR,
+    NO_MEMORY_EFFECT,
+    PURE,
+    Elements,
+    InfersTypes,
+    non_negative,
+)
 from sdyopt.mlir.ir.types import UI32, IntegerType, RankedTensor, ShapedType, Type, tensor
 from sdyopt.mlir.ir.value import LazyLocation
 

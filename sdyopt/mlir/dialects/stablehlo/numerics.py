@@ -38,12 +38,11 @@ from sdyopt.mlir.dialects.stablehlo.types import (
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseElements
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, F32_ATTR, I64_ARRAY, of_class
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes, same_element_types
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT
+from sdyopt.mlir.ir.traits import BOOL_ATTR, F32_ATTR, I64_ARRAY, NO_MEMORY_EFFECT, of_class
 from sdyopt.mlir.ir.types import DYNAMIC, F32, F64, ComplexType, FloatType, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
 

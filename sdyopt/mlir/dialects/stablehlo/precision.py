@@ -13,8 +13,8 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.stablehlo.assembly_directives import print_list
 from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr, enumeration, quoted, stablehlo
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr
-from sdyopt.mlir.ir.constraints import AttrConstraint, of_class
 from sdyopt.mlir.ir.op_signature import OpSignature
+from sdyopt.mlir.ir.traits import AttrConstraint, of_class
 from sdyopt.mlir.ir.types import BF16, F16, F32, F64, FloatType, Type
 
 

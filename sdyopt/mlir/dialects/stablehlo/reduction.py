@@ -38,12 +38,19 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE, DenseArray, DenseElements, IntegerAttr
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, I64_ATTR, ONE_BLOCK
 from sdyopt.mlir.ir.op_fields import ONE, OperandField, RegionField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
 from sdyopt.mlir.ir.shape_traits import SAME_SHAPE, are_compatible_shapes
-from sdyopt.mlir.ir.traits import COMMUTATIVE, RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
+from sdyopt.mlir.ir.traits import (
+    BOOL_ATTR,
+    COMMUTATIVE,
+    I64_ARRAY,
+    I64_ATTR,
+    ONE_BLOCK,
+    RECURSIVE_EFFECTS,
+    SAME_SIZE_OPERANDS,
+)
 from sdyopt.mlir.ir.types import I64, FunctionType, RankedTensor, ShapedType, Type, element_of, tensor
 
 # --- Parsing -----------------------------------------------------------------------------------

@@ -26,10 +26,10 @@ from sdyopt.mlir.dialects.stablehlo.dialect import integers_of, stablehlo
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
-from sdyopt.mlir.ir.constraints import AttrConstraint, of_class
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
+from sdyopt.mlir.ir.traits import AttrConstraint, of_class
 from sdyopt.mlir.ir.types import I64, IndexType, IntegerType
 
 DEVICE_TO_DEVICE, DEVICE_TO_HOST, HOST_TO_DEVICE = 1, 2, 3

@@ -34,10 +34,9 @@ from sdyopt.mlir.dialects.stablehlo.types import INTEGER_OR_INDEX_TENSOR, TENSOR
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import FALSE
-from sdyopt.mlir.ir.constraints import BOOL_ATTR, I64_ARRAY, ONE_BLOCK
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.shape_traits import are_compatible_sizes
-from sdyopt.mlir.ir.traits import RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
+from sdyopt.mlir.ir.traits import BOOL_ATTR, I64_ARRAY, ONE_BLOCK, RECURSIVE_EFFECTS, SAME_SIZE_OPERANDS
 from sdyopt.mlir.ir.types import DYNAMIC, I1, RankedTensor, Type, element_of, tensor
 
 

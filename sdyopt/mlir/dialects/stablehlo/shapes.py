@@ -26,12 +26,11 @@ from sdyopt.mlir.dialects.stablehlo.type_compatibility import (
 from sdyopt.mlir.dialects.stablehlo.types import Bounds, bounds_of, encoding_with
 from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.block import Region
-from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
 from sdyopt.mlir.ir.op_fields import attr, operand, optional_attr, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.shape_traits import SAME_ELEMENT_TYPE
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.traits import I64_ARRAY, I64_ATTR, NO_MEMORY_EFFECT, PURE, non_negative
 from sdyopt.mlir.ir.types import DYNAMIC, I32, RankedTensor, Type, tensor
 from sdyopt.mlir.ir.verify_signature import infer_and_compare_types
 

@@ -21,7 +21,6 @@ from sdyopt.mlir.ir import op_fields
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseArray
-from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, non_negative
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
@@ -33,7 +32,7 @@ from sdyopt.mlir.ir.shape_traits import (
     same_ranks,
     same_types,
 )
-from sdyopt.mlir.ir.traits import NO_MEMORY_EFFECT, PURE
+from sdyopt.mlir.ir.traits import I64_ARRAY, I64_ATTR, NO_MEMORY_EFFECT, PURE, non_negative
 from sdyopt.mlir.ir.types import DYNAMIC, I64, RankedTensor, Type, tensor
 
 _RANGE_FIELDS = ("start_indices", "limit_indices", "strides")

@@ -18,7 +18,7 @@ from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.dialects.quant import QuantizedType, UniformQuantized, UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.stablehlo.dialect import quoted, stablehlo
 from sdyopt.mlir.ir.attribute import Attribute
-from sdyopt.mlir.ir.constraints import TypeConstraint
+from sdyopt.mlir.ir.traits import TypeConstraint
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     F32,

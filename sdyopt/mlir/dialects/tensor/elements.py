@@ -14,13 +14,23 @@ from sdyopt.mlir.dialects.tensor.values import (
     check_dynamic_sizes,
     tensor_dialect,
 )
-from sdyopt.mlir.ir.constraints import ANY_TYPE, I64_ARRAY, INDEX_VALUE, ONE_BLOCK, UNIT_ATTR, TypeConstraint
 from sdyopt.mlir.ir.interfaces import SINGLE_BLOCK, has_parent
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, optional_attr, region, result
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE, RECURSIVE_EFFECTS, TERMINATOR
+from sdyopt.mlir.ir.traits import (
+    ANY_TYPE,
+    ATTR_SIZED_OPERANDS,
+    I64_ARRAY,
+    INDEX_VALUE,
+    ONE_BLOCK,
+    PURE,
+    RECURSIVE_EFFECTS,
+    TERMINATOR,
+    UNIT_ATTR,
+    TypeConstraint,
+)
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     INDEX,

@@ -11,11 +11,10 @@ from sdyopt.mlir.dialects.tensor.values import ANY_TENSOR, RANKED, join_shapes, 
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import I64_ARRAY, I64_ATTR, INDEX_VALUE, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op, result_named
-from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.traits import I64_ARRAY, I64_ATTR, INDEX_VALUE, PURE, AttrConstraint, TypeConstraint
 from sdyopt.mlir.ir.types import DYNAMIC, I64, INDEX, IndexType, IntegerType, RankedTensor, Type, element_of
 
 

@@ -20,13 +20,12 @@ from sdyopt.mlir.dialects.tensor.values import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
-from sdyopt.mlir.ir.constraints import I64_ARRAY, INDEX_VALUE
 from sdyopt.mlir.ir.op_fields import OperandField, attr, operand, operands, result
 from sdyopt.mlir.ir.op_signature import OpSignature, SignatureError
 from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, PURE
+from sdyopt.mlir.ir.traits import ATTR_SIZED_OPERANDS, I64_ARRAY, INDEX_VALUE, PURE
 from sdyopt.mlir.ir.types import DYNAMIC, I32, I64, RankedTensor, Type
 from sdyopt.mlir.ir.value import Value
 

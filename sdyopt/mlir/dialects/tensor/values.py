@@ -14,7 +14,6 @@ from sdyopt.mlir.dialects.arith.compare import make_constant
 from sdyopt.mlir.dialects.arith.dialect import Constants, FoldResult, element_at, scalar
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import DenseElements, IntegerAttr, integer
-from sdyopt.mlir.ir.constraints import ANY_TYPE, INDEX_VALUE, TypeConstraint
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.ir.op_fields import VARIADIC, ValueField, operand, operands, result
@@ -23,7 +22,7 @@ from sdyopt.mlir.ir.operation import Op, result_named
 from sdyopt.mlir.ir.patterns import Pattern
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.shape_traits import are_compatible_shapes
-from sdyopt.mlir.ir.traits import PURE
+from sdyopt.mlir.ir.traits import ANY_TYPE, INDEX_VALUE, PURE, TypeConstraint
 from sdyopt.mlir.ir.types import (
     DYNAMIC,
     INDEX,

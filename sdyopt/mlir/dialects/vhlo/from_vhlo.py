@@ -22,11 +22,11 @@ from sdyopt.mlir.dialects.vhlo.ops import DEFAULTS, VhloOp
 from sdyopt.mlir.dialects.vhlo.types import CURRENT
 from sdyopt.mlir.ir.attribute import UNIT, ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRef, dictionary
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements
-from sdyopt.mlir.ir.constraints import FUNCTION_TYPE_ATTR
 from sdyopt.mlir.ir.dialect import complete_attributes, inherent_names
 from sdyopt.mlir.ir.op_fields import AttrField
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op, build
+from sdyopt.mlir.ir.traits import FUNCTION_TYPE_ATTR
 from sdyopt.mlir.ir.types import I1, I64, IntegerType, Type
 from sdyopt.mlir.ir.value import make_most_recent
 

@@ -47,10 +47,9 @@ from sdyopt.mlir.dialects.vhlo.types import (
 )
 from sdyopt.mlir.ir.attribute import Attribute
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements, IntegerAttr
-from sdyopt.mlir.ir.constraints import ANY_ATTR, ANY_TYPE
 from sdyopt.mlir.ir.op_fields import attr, operand, operands, region, regions, result, results
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.traits import TERMINATOR, Trait
+from sdyopt.mlir.ir.traits import ANY_ATTR, ANY_TYPE, TERMINATOR, Trait
 
 # Operations with one operand and one result.
 _UNARY = """
