@@ -36,15 +36,14 @@ GROUPS = {
         for name in (
             "buffers",
             "causes",
+            "collective_traffic",
             "execution_counts",
             "figures",
             "flops",
             "local_shapes",
             "memory_figures",
-            "mesh_coordinates",
+            "mesh_layout",
             "product_collectives",
-            "sdy_collectives",
-            "stablehlo_collectives",
             "topology",
         )
     ),

@@ -15,10 +15,10 @@ from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
 from sdyopt.analysis.changes.varying import Varying
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.causes import producer
+from sdyopt.analysis.figures.collective_traffic import traffic_of
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp

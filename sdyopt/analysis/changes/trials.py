@@ -41,10 +41,10 @@ from sdyopt.analysis.changes.outcome import (
 from sdyopt.analysis.changes.prices import Prices, Propagated, propagated
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE, assumed_options
+from sdyopt.analysis.figures.collective_traffic import is_partitioned
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
-from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
 from sdyopt.analysis.figures.topology import Topology, assumed_topology, likely_error
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import PropagationRun

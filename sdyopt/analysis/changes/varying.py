@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.analysis.figures.collective_traffic import COLLECTIVES, traffic_of
 from sdyopt.analysis.figures.figures import axis_names
-from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES, traffic_of
 from sdyopt.mlir.dialects.func import CallOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp

@@ -11,12 +11,12 @@ from sdyopt.analysis.explain.arrival_text import Sentence, op_text
 from sdyopt.analysis.explain.collective_sides import add_sides, sides_of
 from sdyopt.analysis.explain.names import ExplanationNames, sharding_words
 from sdyopt.analysis.figures.causes import last_of_chain, producer, replaced_by, stated_reason
+from sdyopt.analysis.figures.collective_traffic import TRAFFIC
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.sdy_collectives import TRAFFIC
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map

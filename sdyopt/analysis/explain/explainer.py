@@ -37,9 +37,9 @@ from sdyopt.analysis.explain.targets import (
     unknown_collective,
 )
 from sdyopt.analysis.explain.value_answers import COMPARED_WIDTH, explain_subject, summarize_subject
+from sdyopt.analysis.figures.collective_traffic import COLLECTIVES
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
-from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.report.check.check_text import title_of, why
 from sdyopt.analysis.report.check.checker import CheckResult, places_of

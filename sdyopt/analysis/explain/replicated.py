@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from sdyopt.analysis.explain.arrival_text import Sentence, annotation_source_line, annotation_text
 from sdyopt.analysis.explain.collective_answers import collectives_of
 from sdyopt.analysis.explain.names import ExplanationNames, sharding_words
+from sdyopt.analysis.figures.collective_traffic import COLLECTIVES, GroupTraffic, traffic_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.stablehlo_collectives import COLLECTIVES, GroupTraffic, traffic_of
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map, operation_text
 from sdyopt.analysis.sharding_record.arrivals import annotation_on

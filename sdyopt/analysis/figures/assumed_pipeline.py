@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.analysis.figures.collective_traffic import is_partitioned
 from sdyopt.analysis.interface import Program
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache
 from math import prod
 
-from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned as has_local_types
+from sdyopt.analysis.figures.collective_traffic import is_partitioned as has_local_types
 from sdyopt.mlir.dialects.quant import QuantizedType
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 
-from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures import collective_traffic
 from sdyopt.analysis.figures.causes import is_repeated_exchange
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
@@ -18,7 +18,7 @@ from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult, Value
 
-COLLECTIVES: tuple[type[Op], ...] = (CollectiveOp, *stablehlo_collectives.COLLECTIVES)
+COLLECTIVES: tuple[type[Op], ...] = (CollectiveOp, *collective_traffic.COLLECTIVES)
 _REDUCTIONS = (
     AllReduceOp,
     ReduceScatterOp,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
 
-from sdyopt.analysis.figures import stablehlo_collectives
+from sdyopt.analysis.figures import collective_traffic
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
 from sdyopt.analysis.figures.causes import (
     Updates,
@@ -19,6 +19,14 @@ from sdyopt.analysis.figures.causes import (
     returned_as,
     summed_over,
     written_collectives,
+)
+from sdyopt.analysis.figures.collective_traffic import (
+    TRAFFIC,
+    Traffic,
+    borders_differ,
+    halo_elements,
+    normalized_axes,
+    padded_size,
 )
 from sdyopt.analysis.figures.compiled_collectives import compiled, machine_of, unknown_machine
 from sdyopt.analysis.figures.compiled_products import (
@@ -48,14 +56,6 @@ from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
-from sdyopt.analysis.figures.sdy_collectives import (
-    TRAFFIC,
-    Traffic,
-    borders_differ,
-    halo_elements,
-    normalized_axes,
-    padded_size,
-)
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.time_estimate import time_estimate
@@ -349,7 +349,7 @@ class _Collector:
 
     def _stablehlo_collective(self, op: Op, number: int) -> Collective:
         mesh = self._mesh_around(op)
-        traffic = stablehlo_collectives.traffic_of(op, mesh)
+        traffic = collective_traffic.traffic_of(op, mesh)
         outside = loop_left(op, self._counts) or op
         bytes_in = _sum([self._shapes.bytes(value) for value in op.operands])
         bytes_out = _sum([self._shapes.bytes(value) for value in op.results])

@@ -40,12 +40,14 @@ def register_encodings(encodings: DialectEncodings) -> DialectEncodings:
 def encodings_of(dialect: str) -> DialectEncodings | None:
     """The encodings of a dialect; None if all its attributes and types are encoded as text."""
     if dialect not in _encodings:
-        module = f"sdyopt.mlir.bytecode.{dialect}_encodings"
+        module = f"sdyopt.mlir.bytecode.{_WITH.get(dialect, dialect)}_encodings"
         exists = dialect.isidentifier() and find_spec(module) is not None
-        _encodings[dialect] = import_module(module).ENCODINGS if exists else None
+        _encodings[dialect] = getattr(import_module(module), dialect) if exists else None
     return _encodings[dialect]
 
 
+# The dialects whose encodings are in the module of another one.
+_WITH = {"chlo": "stablehlo", "mhlo": "stablehlo"}
 _encodings: dict[str, DialectEncodings | None] = {}
 
 

@@ -95,7 +95,7 @@ from sdyopt.mlir.ir.types import (
     VectorType,
 )
 
-builtin = ENCODINGS = DialectEncodings("builtin")
+builtin = DialectEncodings("builtin")
 
 _WORD = (1 << 64) - 1
 

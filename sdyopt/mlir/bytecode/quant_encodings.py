@@ -25,7 +25,7 @@ from sdyopt.mlir.dialects.quant import (
 from sdyopt.mlir.ir.builtin_attributes import MAX_EXPANDED, DenseElements, dense, element_size
 from sdyopt.mlir.ir.types import FloatType, IntegerType, Type, tensor
 
-quant = ENCODINGS = DialectEncodings("quant")
+quant = DialectEncodings("quant")
 
 _IS_SIGNED = Codec(lambda reader: bool(reader.varint() & 1), lambda writer, value: writer.varint(int(value)))
 

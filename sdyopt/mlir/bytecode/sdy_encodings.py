@@ -35,7 +35,7 @@ from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 
-sdy = ENCODINGS = DialectEncodings("sdy")
+sdy = DialectEncodings("sdy")
 
 
 def _read_optional_number(reader: EntryReader) -> int | None:

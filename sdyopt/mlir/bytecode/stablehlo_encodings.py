@@ -1,4 +1,4 @@
-"""The encodings of StableHLO attributes and types."""
+"""The encodings of attributes and types of StableHLO, and of CHLO and MHLO, most of which are the same."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from sdyopt.mlir.bytecode.encodings import (
     SIGNED_LIST,
     STRING,
     TYPE,
+    WIDE_BOOL,
     Codec,
     DialectEncodings,
     attribute_of,
@@ -20,6 +21,9 @@ from sdyopt.mlir.bytecode.encodings import (
     listed,
     optional,
 )
+from sdyopt.mlir.dialects.chlo import broadcast
+from sdyopt.mlir.dialects.mhlo import attributes
+from sdyopt.mlir.dialects.mhlo.dialect import ResultAlias
 from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, ComparisonType
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvDimensions
@@ -41,7 +45,7 @@ from sdyopt.mlir.dialects.stablehlo.types import Bounds, FutureType, TokenType
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 
-stablehlo = ENCODINGS = DialectEncodings("stablehlo")
+stablehlo = DialectEncodings("stablehlo")
 
 
 def add_enum(dialect: DialectEncodings, code: int, enum: type[EnumAttr], first: int = 0) -> None:
@@ -122,3 +126,20 @@ stablehlo.attribute(
 )
 stablehlo.type(0, TokenType)
 stablehlo.type(1, FutureType, listed(TYPE))
+
+chlo = DialectEncodings("chlo")
+add_enum(chlo, 0, broadcast.ComparisonDirection)
+add_enum(chlo, 1, broadcast.ComparisonType)
+
+mhlo = DialectEncodings("mhlo")
+mhlo.attribute(0, ResultAlias, SIGNED_LIST, SIGNED, SIGNED_LIST, WIDE_BOOL)
+add_shared(mhlo, vars(attributes))
+mhlo.attribute(13, attributes.TypeExtensions, SIGNED_LIST)
+add_enum(mhlo, 14, attributes.DomainKind)
+add_enum(mhlo, 15, attributes.FusionKind)
+mhlo.attribute(16, attributes.OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
+add_enum(mhlo, 17, attributes.ResultAccuracyMode)
+_MODE = attribute_of(attributes.ResultAccuracyMode)
+mhlo.attribute(18, attributes.ResultAccuracy, DOUBLE, DOUBLE, SIGNED, _MODE)
+mhlo.type(0, attributes.TokenType)
+mhlo.type(1, attributes.AsyncBundle, listed(TYPE))

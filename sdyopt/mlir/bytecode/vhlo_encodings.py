@@ -44,7 +44,7 @@ from sdyopt.mlir.ir.attribute import Type
 from sdyopt.mlir.ir.builtin_attributes import integer_width, wrapped
 from sdyopt.mlir.ir.types import I1, FloatType, IndexType, IntegerType
 
-vhlo = ENCODINGS = DialectEncodings("vhlo")
+vhlo = DialectEncodings("vhlo")
 
 # --- Attributes -----------------------------------------------------------------------------------
 

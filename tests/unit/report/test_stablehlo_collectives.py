@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.figures.stablehlo_collectives import axes_of_groups
+from sdyopt.analysis.figures.collective_traffic import axes_of_groups
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from tests.unit.report.programs import report
 

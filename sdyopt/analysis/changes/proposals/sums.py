@@ -15,9 +15,9 @@ from sdyopt.analysis.changes.axes import axes_of_sharding, with_axis
 from sdyopt.analysis.changes.device_scalars import DeviceScalars
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.figures.collective_traffic import traffic_of
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.stablehlo_collectives import traffic_of
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef

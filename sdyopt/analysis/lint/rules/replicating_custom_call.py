@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from sdyopt.analysis.figures.causes import producer
+from sdyopt.analysis.figures.collective_traffic import ring
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.sdy_collectives import ring
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.lint.program import LintedProgram, has_sharding_rule
 from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, Looks, Rule, rule, runs_text

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sdyopt.analysis.changes.effect import Measure
-from sdyopt.analysis.figures.stablehlo_collectives import is_partitioned
+from sdyopt.analysis.figures.collective_traffic import is_partitioned
 from sdyopt.analysis.lint.program import LintedProgram, shardings_in
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
