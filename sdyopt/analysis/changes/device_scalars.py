@@ -6,11 +6,11 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from math import prod
 
+from sdyopt.analysis.figures.manual_devices import outside_of
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
-from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ClampOp, CompareOp, ConvertOp, SelectOp
-from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import (
     AddOp,
     AndOp,
@@ -118,7 +118,7 @@ class DeviceScalars:
         self, value: Value, values_of: Callable[[Value], Values | None], depth: int
     ) -> Values | None:
         if isinstance(value, BlockArgument):
-            residual = _residual(value)
+            residual = outside_of(value)
             return None if residual is None else values_of(residual)
         assert isinstance(value, OpResult)
         op = value.op
@@ -159,38 +159,3 @@ def _wrapped(value: int, type: IntegerType) -> int:
     value &= (1 << type.width) - 1
     is_negative = not type.is_unsigned and type is not I1 and value >> (type.width - 1)
     return value - (1 << type.width) if is_negative else value
-
-
-def _residual(argument: BlockArgument) -> Value | None:
-    """The value outside that an argument is on each device: a loop does not change it, or it is a residual.
-
-    Residuals are of a backward pass, from another manual computation.
-    """
-    op = argument.owner
-    if isinstance(op, WhileOp):
-        outside = _unchanged(argument)
-        return None if outside is argument else outside
-    if not isinstance(op, ManualComputationOp):
-        return None
-    source = _unchanged(op.operands[argument.index])
-    if not isinstance(source, OpResult) or not isinstance(source.op, ManualComputationOp):
-        return None
-    is_same = source.op.out_shardings.shardings[source.index] == op.in_shardings.shardings[argument.index]
-    last = source.op.block.last
-    return last.operands[source.index] if is_same and last is not None else None
-
-
-def _unchanged(value: Value) -> Value:
-    """The value that loops, optimization barriers and sharding constraints pass on as it is."""
-    for _ in range(_MAX_DEPTH):
-        op = value.owner
-        if isinstance(op, OptimizationBarrierOp | ShardingConstraintOp) and isinstance(value, OpResult):
-            value = op.operands[value.index]
-        elif isinstance(op, WhileOp) and isinstance(value, OpResult | BlockArgument):
-            body = op.regions[1].blocks[0]
-            if body.last is None or body.last.operands[value.index] is not body.arguments[value.index]:
-                break
-            value = op.operands[value.index]
-        else:
-            break
-    return value

@@ -157,7 +157,7 @@ class ChangeNames:
         text = first.text(self.jax(first.named), self._is_explicit)
         if lines := self._statements(edits):
             return first.text_at(lines)
-        if first.is_new_constraint and len(edits) == 2:
+        if first.is_new_constraint and (len(edits) == 2 or self._is_of_one_statement(edits)):
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"
         # Those of other layers have the same name, and so may what a step returns.
@@ -174,6 +174,21 @@ class ChangeNames:
         others = len(like) - _SHOWN
         shown = ", ".join(like[:_SHOWN]) + (f" and {others} more" if others > 0 else "")
         return f"{text}, and {shown} likewise{apart}" if like else f"{text}{apart}"
+
+    def _is_of_one_statement(self, edits: Sequence[AnnotationEdit]) -> bool:
+        """Whether edits are those of one statement, in all layers, and of its gradient."""
+        forward = [
+            edit
+            for edit in edits
+            if isinstance(edit.subject, OpResult)
+            and source_location(edit.subject.location).phase is not Phase.BACKWARD
+        ]
+        constrained = {edit.subject for edit in self._gradients.constrained(forward)}
+        return (
+            len({self.jax(edit.named) for edit in forward}) == 1
+            and len(edits) > len(forward)
+            and all(edit.subject in constrained for edit in edits)
+        )
 
     def sdy_text(self, change: Change) -> str:
         """The first edit in Shardy's words, and how many more there are; "" for what has none."""

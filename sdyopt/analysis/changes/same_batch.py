@@ -12,12 +12,12 @@ from collections.abc import Iterator, Sequence
 from math import prod
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
-from sdyopt.analysis.changes.varying import Varying
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.causes import producer
 from sdyopt.analysis.figures.collective_traffic import traffic_of
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.manual_devices import Varying
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.dataclasses import NamedTuple
@@ -36,6 +36,7 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
     ReduceScatterOp,
 )
 from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.ir.operation import Op
@@ -74,7 +75,7 @@ class SameBatch(NamedTuple):
 
 
 class SameExchange(NamedTuple):
-    """An exchange along an axis of what all devices along it have, because in_specs gather it.
+    """An exchange along an axis, or a product, of what all devices along it have, because in_specs gather it.
 
     `gathers` are the collectives that do, `now` and `wanted` the specs in the shard_map and before it. `at`
     is ` at model.py:12`, or "" if the shard_map has no line.
@@ -90,18 +91,16 @@ class SameExchange(NamedTuple):
     @property
     def reason(self) -> str:
         """What is wrong."""
-        return (
-            f'the devices along "{self.axis}" exchange what all of them have: in_specs={self.now} gather '
-            f"what is {self.wanted}"
-        )
+        is_product = isinstance(self.exchange, DotGeneralOp)
+        what = "compute the same" if is_product else "exchange what all of them have"
+        return f'the devices along "{self.axis}" {what}: in_specs={self.now} gather what is {self.wanted}'
 
     @property
     def help(self) -> str:
         """What would be right."""
-        return (
-            f"write {self.wanted} in in_specs of the shard_map{self.at}, and in out_specs of what has its "
-            f"shape; {_NOT_TRIED}"
-        )
+        is_product = isinstance(self.exchange, DotGeneralOp)
+        then = "use the part in the body" if is_product else "in out_specs of what has its shape"
+        return f"write {self.wanted} in in_specs of the shard_map{self.at}, and {then}; {_NOT_TRIED}"
 
 
 class ScatteredInSteps(NamedTuple):
@@ -150,15 +149,23 @@ def same_exchanges(module: Op, shapes: LocalShapes) -> Iterator[SameExchange]:
         if not isinstance(computation, ManualComputationOp) or not (gathered := _gathered(computation)):
             continue
         mesh = find_mesh(computation.in_shardings.shardings[0].mesh_or_ref, module)
-        exchanges = [op for op in computation.walk() if isinstance(op, AllToAllOp | CollectivePermuteOp)]
+        exchanges = [
+            op for op in computation.walk() if isinstance(op, AllToAllOp | CollectivePermuteOp | DotGeneralOp)
+        ]
         if not exchanges or mesh is None:
             continue
         varying = Varying(computation, mesh)
         for op in exchanges:
-            for axis in axis_names(traffic_of(op, mesh).axes):
-                if axis in varying.axes(op.operands[0]):
+            is_product = isinstance(op, DotGeneralOp)
+            manual = (axis.name for axis in mesh.axes if axis.name in computation.manual_axes)
+            for axis in manual if is_product else axis_names(traffic_of(op, mesh).axes):
+                if mesh.axis_size(axis) == 1 or axis in varying.joined(op.operands):
                     continue
-                chains = [(number, chain) for number, chain, axes in gathered if axis in axes]
+                chains = [
+                    (number, chain)
+                    for number, chain, axes in gathered
+                    if axis in axes and (not is_product or computation.block.arguments[number] in op.operands)
+                ]
                 if not chains:
                     continue
                 number, chain = max(chains, key=lambda item: shapes.bytes(item[1][0].operands[0]) or 0)

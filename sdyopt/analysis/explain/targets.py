@@ -15,6 +15,7 @@ from collections.abc import Sequence, Set
 from pathlib import PurePath
 
 from sdyopt.analysis.explain.names import InputNames, function_of
+from sdyopt.analysis.figures.assumed_pipeline import LINES_HELP
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
@@ -260,7 +261,9 @@ def _values_of_line(source: Source, file: str, line: int, inputs: InputNames) ->
     if not known:
         names = list(dict.fromkeys(PurePath(name).name for name in lines))
         error = error_at_range(source, 0, end, "no operation is from this file")
-        raise about(error.help(nearest_or_all(PurePath(file).name, names[:_LISTED])), source)
+        is_python = PurePath(file).suffix == ".py" and not any(name.endswith(".py") for name in names)
+        help = LINES_HELP if is_python else nearest_or_all(PurePath(file).name, names[:_LISTED])
+        raise about(error.help(help), source)
     all_lines = {number for numbers in known.values() for number in numbers}
     numbers = sorted(all_lines, key=lambda number: (abs(number - line), number))
     error = error_at_range(source, 0, end, "no value is computed on this line")

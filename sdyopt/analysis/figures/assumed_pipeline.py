@@ -25,6 +25,11 @@ from sdyopt.shardy.notation.hlo_programs import hlo_shardings, sharded_operation
 # What becomes of a program of JAX.
 PIPELINE = "sdy-jax-pipeline"
 
+# How a program of JAX gets lines of Python.
+LINES_HELP = (
+    "write jax.jit(f).lower(…).as_text(debug_info=True); -o of sdy-opt keeps them with --mlir-print-debuginfo"
+)
+
 
 def assumed_options(compiler: str) -> dict[str, str]:
     """The options of the assumed pipeline for a compiler; none if it does what those for TPU and GPU do."""
@@ -77,8 +82,7 @@ def remark_on_lines(program: Program) -> None:
     )
     if is_from_jax and all(without_offset(op.lazy_location) is None for op in operations):
         message = "the program has no lines of Python: it was lowered without debug_info"
-        help = "write jax.jit(f).lower(…).as_text(debug_info=True)"
-        emit(Diagnostic(Severity.REMARK, module.location, message, help=help, id=NO_LINES))
+        emit(Diagnostic(Severity.REMARK, module.location, message, help=LINES_HELP, id=NO_LINES))
 
 
 def reason_to_leave(module: Op) -> str:

@@ -54,6 +54,7 @@ from sdyopt.analysis.figures.flops import FLOPS, elementwise_figures, sizes_of
 from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
+from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
@@ -451,7 +452,7 @@ class _Collector:
         )
         is_sum = local is not None and is_multiplied(op, *local, self._compiler)
         useful = None if whole is None else 0 if is_sum else product_flops(op, *whole, self._compiler)
-        factor = self._manual.devices(op)
+        factor = self._manual.devices(op, op.operands)
         useful = None if useful is None or factor is None else useful * factor
         return Product(
             op.signature.name.partition(".")[2],
@@ -514,49 +515,3 @@ def _wire_bytes(
 def _sum(sizes: list[int | None]) -> int | None:
     known = [size for size in sizes if size is not None]
     return sum(known) if len(known) == len(sizes) else None
-
-
-class ManualDevices:
-    """Products of the sizes of the manual axes around operations and around the calls of their functions."""
-
-    def __init__(self, counts: ExecutionCounts, shapes: LocalShapes) -> None:
-        self._counts = counts
-        self._shapes = shapes
-        self._of_function: dict[FuncOp, int | None] = {}
-
-    def devices(self, op: Op) -> int | None:
-        """The number of devices along all manual axes around an operation; None if calls differ in it."""
-        devices = 1
-        for parent in op.ancestors():
-            if isinstance(parent, ManualComputationOp):
-                devices *= self._along_axes(parent)
-            elif isinstance(parent, FuncOp):
-                outside = self._function(parent)
-                return None if outside is None else devices * outside
-        return devices
-
-    def _along_axes(self, computation: ManualComputationOp) -> int:
-        mesh = mesh_of_manual(computation, self._shapes)
-        devices = 1
-        for name in computation.manual_axes:
-            devices *= mesh.axis_size(name) if mesh is not None and mesh.has_axis(name) else 1
-        return devices
-
-    def _function(self, function: FuncOp) -> int | None:
-        if function not in self._of_function:
-            self._of_function[function] = None  # for recursion
-            sites = self._counts.call_sites(function)
-            numbers = {self.devices(call) for call in sites} | (
-                {1} if self._counts.is_entry(function) else set()
-            )
-            self._of_function[function] = numbers.pop() if len(numbers) == 1 else None if numbers else 1
-        return self._of_function[function]
-
-
-def mesh_of_manual(computation: ManualComputationOp, shapes: LocalShapes) -> Mesh | None:
-    """The mesh of a manual computation: that of its first sharding on a mesh that is not empty."""
-    for sharding in (*computation.in_shardings, *computation.out_shardings):
-        mesh = shapes.mesh(sharding.mesh_or_ref)
-        if mesh is not None and not mesh.is_empty:
-            return mesh
-    return None

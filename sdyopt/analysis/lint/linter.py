@@ -130,13 +130,11 @@ class Linter:
             keys = {trial.change.key for _, trial, _ in saving}
             is_of_findings = all(part.key in keys for part in together.change.parts)
             result.together = together if is_of_findings else None
-        ranks = {trial.change.key: rank for rank, trial in enumerate(search.ranked)}
 
         def order(item: tuple[_Placed, Trial, Measure]) -> tuple[object, ...]:
-            """As in a check, then what makes no figure worse, then what saves most."""
+            """What saves most comes first, bytes before FLOPs."""
             placed, trial, measure = item
-            rank = ranks.get(trial.change.key, len(ranks))
-            return rank, trial.effect.is_worse, -trial.effect.saved(measure), placed.lines
+            return measure is Measure.FLOPS, -trial.effect.saved(measure), placed.lines
 
         for placed, trial, measure in sorted(saving, key=order):
             # A change that is worth it for its time may save nothing of what a rule counts.

@@ -16,9 +16,9 @@ from sdyopt.analysis.figures.execution_counts import (
     functions_in,
 )
 from sdyopt.analysis.figures.figures import Collective, Product
+from sdyopt.analysis.figures.manual_devices import ManualDevices
 from sdyopt.analysis.figures.memory_figures import ValueTexts
 from sdyopt.analysis.figures.product_collectives import counted_collectives, counted_products
-from sdyopt.analysis.figures.program_report import ManualDevices
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.topology import Topology

@@ -96,17 +96,6 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
     if rows == LARGE_ROWS:
         rows, table = None, replace(table, rows=[row for row in table.rows if not _is_small(row, table)])
     limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
-    if table.has_notes and limit < len(table.rows):
-        # Rather one row of each place than all of the first one.
-        seen: set[str] = set()
-        firsts: list[Row] = []
-        others: list[Row] = []
-        for row in table.rows:
-            (others if row[table.figures] in seen else firsts).append(row)
-            seen.add(row[table.figures])
-        # Rows that are shown keep their order.
-        chosen = {id(row) for row in [*firsts, *others][:limit]}
-        table = replace(table, rows=sorted(table.rows, key=lambda row: id(row) not in chosen))
     # Rather the last column is below the others than cut.
     below = "" if table.has_notes or _width_of(table, limit) <= width - len(_INDENT) else table.columns[-1]
     shown = replace(table, has_notes=True) if below else table

@@ -44,9 +44,10 @@ _TWO_WORDS = 2
 _MIN_CHARACTERS = 200
 # In longer messages no hint is looked for: the time to find a pattern in one may be quadratic.
 _MAX_MESSAGE = 20_000
-# What sdy-opt writes, and some give it in place of the program: JSON with its schema, and a check.
+# What sdy-opt writes, and some give it in place of the program: JSON with its schema, checks and reports.
 _OUTPUT = re.compile(
-    r'\s*\{\s*"schema": "(sdy-opt-[a-z-]+)"|[^\n]*sdy-opt|communication  |assumed: |\d+ devices, mesh <'
+    r'\s*\{\s*"schema": "(sdy-opt-[a-z-]+)"|[^\n]*sdy-opt|communication  |assumed: |\d+ devices, mesh \\?<'
+    r'|<!doctype html><html lang="en"><head>'
 )
 # A line of each program, and what a text without one is not.
 _STATEMENT = re.compile(

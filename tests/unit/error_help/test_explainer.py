@@ -64,7 +64,8 @@ def test_the_token_at_the_location_of_a_parse_error_is_underlined() -> None:
         (" " * 300 + "stablehlo.dot_g", 301, "the text ends here: is the file complete?"),
         ('{"schema": "sdy-opt-check",', 1, "this is what sdy-opt wrote (sdy-opt-check); give it the program"),
         ("communication  1 MiB sent", 1, "this is what sdy-opt wrote; give it the program"),
-        ("8 devices, mesh <", 1, "this is what sdy-opt wrote; give it the program"),
+        ("8 devices, mesh \\<", 1, "this is what sdy-opt wrote; give it the program"),
+        ('<!doctype html><html lang="en"><head>', 1, "this is what sdy-opt wrote; give it the program"),
         (
             "best: 1",
             1,

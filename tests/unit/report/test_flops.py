@@ -3,8 +3,11 @@
 from fractions import Fraction
 from itertools import product
 
+import sdyopt
+from sdyopt.analysis.changes.same_batch import same_exchanges
 from sdyopt.analysis.figures.figures import Product
 from sdyopt.analysis.figures.flops import _in_input
+from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.totals import useful_share
 from tests.unit.report.programs import report
 
@@ -130,3 +133,37 @@ def test_a_callee_of_a_manual_computation_computes_another_product_on_each_devic
     assert product.flops == 2 * 8 * 16 * 16
     assert product.global_flops == 4 * product.flops
     assert useful_share(found) == 1
+
+
+def test_devices_of_a_manual_computation_that_compute_the_same_do_useful_work_once() -> None:
+    text = """
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<8x16xf32>,
+            %w: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+            -> (tensor<8x16xf32>, tensor<32x16xf32>) {
+          %0 = sdy.all_gather [{"x"}, {}] %w out_sharding=<@mesh, [{}, {}]> : tensor<16x16xf32>
+          %1:2 = sdy.manual_computation(%a, %0) in_shardings=[<@mesh, [{}, {}]>, <@mesh, [{}, {}]>]
+              out_shardings=[<@mesh, [{}, {}]>, <@mesh, [{"x"}, {}]>] manual_axes={"x"}
+              (%b: tensor<8x16xf32>, %v: tensor<16x16xf32>) {
+            %2 = stablehlo.dot_general %b, %v, contracting_dims = [1] x [0]
+              : (tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>
+            sdy.return %2, %2 : tensor<8x16xf32>, tensor<8x16xf32>
+          } : (tensor<8x16xf32>, tensor<16x16xf32>) -> (tensor<8x16xf32>, tensor<32x16xf32>)
+          %3 = sdy.manual_computation(%1#1) in_shardings=[<@mesh, [{"x"}, {}]>]
+              out_shardings=[<@mesh, [{}, {}]>] manual_axes={"x"} (%b: tensor<8x16xf32>) {
+            %2 = stablehlo.dot_general %b, %b, contracting_dims = [0] x [0]
+              : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<16x16xf32>
+            sdy.return %2 : tensor<16x16xf32>
+          } : (tensor<32x16xf32>) -> tensor<16x16xf32>
+          return %1#0, %1#1 : tensor<8x16xf32>, tensor<32x16xf32>
+        }
+        """
+    found = report(text)
+    # Nor does a residual make them different.
+    assert [product.global_flops for product in found.products] == [2 * 8 * 16 * 16] * 2
+    assert useful_share(found) == Fraction(1, 4)
+    module = sdyopt.parse(text).ir
+    (same,) = same_exchanges(module, LocalShapes(module))
+    assert same.reason == "the devices along \"x\" compute the same: in_specs=P() gather what is P('x')"
+    assert same.help.startswith("write P('x') in in_specs of the shard_map")
+    assert "and use the part in the body; not tried" in same.help

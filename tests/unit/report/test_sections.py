@@ -7,10 +7,10 @@ import pytest
 from sdyopt.analysis.figures.figures import LiveValue, Memory, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.analysis.interface.pages.section import without_empty
+from sdyopt.analysis.interface.pages.section import ReportTable, Section, without_empty
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import most_repeated, sections_of
-from sdyopt.analysis.report.text_report import text_report
+from sdyopt.analysis.report.text_report import section_lines, text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -100,3 +100,11 @@ def test_live_values_of_a_line_are_one_row() -> None:
         ("300 B", "1 of 4", "temporary (%a)", "", "f32[8,8]"),
         ("300 B", "1 of 4", "temporary (%a)", "", "f32[8,8]"),
     ]
+
+
+def test_the_largest_rows_are_shown_of_whichever_lines() -> None:
+    rows = [(f"{size} B", "here", "a note") for size in range(99, 9, -10)]
+    table = ReportTable("", ("bytes", "where", "note"), 1, [*rows, ("1 B", "there", "another")], True)
+    text = "\n".join(section_lines([], [Section("heading", [], [table])], 80, 9, 5))
+    assert [size in text for size in ("99 B", "59 B", "1 B")] == [True, True, False]
+    assert "… and 5 more" in text
