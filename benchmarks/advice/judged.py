@@ -89,7 +89,9 @@ def _judged(path: Path, arguments: argparse.Namespace) -> Iterator[Row]:
             Source("program", path.read_text("utf-8")), DialectTable(find_dialect, all_dialects)
         )
         topology = None if arguments.without_topology else machine
-        trials = trials_on(module, assumed_pipeline(module)[1], topology)
+        trials = trials_on(
+            module, assumed_pipeline(module, topology.compiler if topology else "")[1], topology
+        )
         shown = _shown(trials, arguments.changes)
     except DiagnosticError:
         return
