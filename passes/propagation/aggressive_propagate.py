@@ -19,7 +19,7 @@ from sdyopt.mlir.registry import register
 from sdyopt.shardy.sharding.propagation.propagation_step import Strategy
 
 from .basic_propagate import BasicPropagation, Propagation
-from .engine.op_priorities import Round
+from .engine.worklist import Round
 
 _STRATEGIES = {
     "basic": (Strategy.BASIC,),

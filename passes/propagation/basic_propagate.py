@@ -65,9 +65,9 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
 )
 
 from ..common.support.sharding_origins import ShardingOrigins, last_step
-from .engine.op_priorities import ALL_OPS, Round
 from .engine.propagation_driver import PropagationDriver
 from .engine.sharding_map import ShardingGroups
+from .engine.worklist import ALL_OPS, Round
 
 # Options that the propagation pipeline has too.
 DEBUG_SHARDING_ORIGINS = option(

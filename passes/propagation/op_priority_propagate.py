@@ -25,7 +25,7 @@ from sdyopt.mlir.registry import register
 
 from .aggressive_propagate import AggressivePropagation
 from .basic_propagate import Propagation
-from .engine.op_priorities import ALL_OPS, OP_PRIORITY_ROUNDS
+from .engine.worklist import ALL_OPS, OP_PRIORITY_ROUNDS
 
 
 @register("sdy-op-priority-propagate")

@@ -36,10 +36,9 @@ from sdyopt.shardy.sharding.propagation.propagation_step import (
 from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
 from ...common.support.function_shardings import main_function
-from .op_priorities import OpCategory, Round
 from .propagation_sites import SITE_KINDS, PropagationSite, PropagationSites, SiteKind
 from .sharding_map import UNSHARDABLE, RecordedShardingMap, ShardingGroups, ShardingMap
-from .worklist import DependentOps, Worklist
+from .worklist import DependentOps, OpCategory, Round, Worklist
 
 
 class _Unvisited(Enum):

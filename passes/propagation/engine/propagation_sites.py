@@ -32,9 +32,8 @@ from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_fre
 from sdyopt.shardy.sharding.propagation.propagation_step import Shardings, identity_rule
 
 from ...common.support.call_graph import callee_of
-from .op_priorities import OpCategory
 from .sharding_map import ShardingMap
-from .worklist import DependentOps
+from .worklist import DependentOps, OpCategory
 
 _BARRIERS = (OpCategory.BARRIER_NONE, OpCategory.BARRIER_FORWARD, OpCategory.BARRIER_BACKWARD)
 _OFFLOAD_TARGETS = ("MoveToDevice", "MoveToHost")

@@ -1,4 +1,4 @@
-"""The order of visits: the worklist of a round, and the operations that depend on the sharding of a value.
+"""The order of visits: priorities of operations, the worklist of a round, and what depends on a value.
 
 The order is that of Shardy's C++, because the result of propagation depends on it. For the result of an
 `sdy.data_flow_edge`, first come the users of the targets of the edge other than its owner. Then come the
@@ -6,13 +6,18 @@ operation that defines the value or whose block has it as an argument, and the u
 use first. Some users are replaced by others: an operation or terminator with an operand that is a source of a
 data-flow edge by the `sdy.data_flow_edge`, a call by the users of the callee's argument, the return of a
 called function by the users of the call results, and any other terminator by its parent operation.
+
+The first rounds propagate along operations that need no communication. Their shardings take precedence over
+those of later rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from enum import Enum, auto
 from functools import cached_property
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of_owner, owning_op
@@ -22,6 +27,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import references_of_signature, symbol_references
 from sdyopt.mlir.ir.traits import TERMINATOR
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
+from sdyopt.shardy.sharding.propagation.step_input import DirectionPolicy
 
 from ...common.support.call_graph import callee_of
 
@@ -222,3 +228,78 @@ class Worklist:
             dirty[index] = 0
             yield index
             index = dirty.find(1, index + 1)
+
+
+class OpCategory(Enum):
+    """The category of an operation, which determines in which rounds and directions it propagates."""
+
+    PASS_THROUGH = auto()
+    # dynamic_slice and dynamic_update_slice.
+    DYNAMIC_SLICE = auto()
+    BROADCAST = auto()
+    OTHER = auto()
+    # Barriers, by their allowed direction.
+    BARRIER_FORWARD = auto()
+    BARRIER_BACKWARD = auto()
+    BARRIER_NONE = auto()
+
+    # Members are compared by identity; the default hash of enumerations is slow.
+    __hash__ = object.__hash__
+
+
+class Round(NamedTuple):
+    """A direction policy for each category of operations; those with None do not propagate.
+
+    Operations of the `single_use_categories` propagate only if no operand but a scalar has another use, which
+    could need another sharding. `number` is the position among the rounds by op priority, from 1; 0 if rounds
+    are not by op priority.
+    """
+
+    policies: dict[OpCategory, DirectionPolicy | None]
+    single_use_categories: frozenset[OpCategory] = frozenset()
+    number: int = 0
+
+
+def _round(
+    dynamic_slice: DirectionPolicy,
+    broadcast: DirectionPolicy | None,
+    other: DirectionPolicy | None,
+    single_use_categories: frozenset[OpCategory] = frozenset(),
+) -> Round:
+    policies = {
+        OpCategory.PASS_THROUGH: DirectionPolicy.BOTH,
+        OpCategory.DYNAMIC_SLICE: dynamic_slice,
+        OpCategory.BROADCAST: broadcast,
+        OpCategory.OTHER: other,
+        OpCategory.BARRIER_FORWARD: DirectionPolicy.FORWARD,
+        OpCategory.BARRIER_BACKWARD: DirectionPolicy.BACKWARD,
+        OpCategory.BARRIER_NONE: None,
+    }
+    return Round(policies, single_use_categories)
+
+
+ALL_OPS = _round(DirectionPolicy.BOTH, DirectionPolicy.BOTH, DirectionPolicy.BOTH)
+
+# The manual of `sdy-op-priority-propagate` describes these rounds.
+OP_PRIORITY_ROUNDS = tuple(
+    [
+        round._replace(number=number)
+        for number, round in enumerate(
+            (
+                _round(
+                    *(DirectionPolicy.FORWARD, None, None),
+                    single_use_categories=frozenset({OpCategory.PASS_THROUGH, OpCategory.DYNAMIC_SLICE}),
+                ),
+                _round(DirectionPolicy.FORWARD, None, None),
+                _round(
+                    DirectionPolicy.PASS_THROUGH_BOTH_ELSE_FORWARD,
+                    DirectionPolicy.PASS_THROUGH_BACKWARD,
+                    DirectionPolicy.PASS_THROUGH_BOTH,
+                ),
+                _round(DirectionPolicy.BOTH, DirectionPolicy.BACKWARD, DirectionPolicy.BOTH),
+                ALL_OPS,
+            ),
+            start=1,
+        )
+    ]
+)

@@ -62,7 +62,7 @@ class Options(AnalysisOptions):
         if not self.is_needed:
             return self
         from sdyopt.analysis.figures.machines import topology_file
-        from sdyopt.analysis.lint.settings import find_config, select
+        from sdyopt.analysis.lint.rule import find_config, select
 
         if self.lint != ("all",):
             select(self.lint)

@@ -11,8 +11,7 @@ from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.lint import Options
 from sdyopt.analysis.lint.linter import Linter, LintResult
-from sdyopt.analysis.lint.rule import SAVED, UNIT_TEXTS, all_rules
-from sdyopt.analysis.lint.settings import ALL, LintSettings, read_settings, select
+from sdyopt.analysis.lint.rule import ALL, SAVED, UNIT_TEXTS, LintSettings, all_rules, read_settings, select
 from sdyopt.base.diagnostics.diagnostic import Severity, emit
 from sdyopt.base.diagnostics.ids import LINT_CONFIG_ERROR, TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import counted

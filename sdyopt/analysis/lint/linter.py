@@ -18,8 +18,7 @@ from sdyopt.analysis.figures.totals import wire_total
 from sdyopt.analysis.figures.units import bytes_text, total_text
 from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
-from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, Rule, rule_ids
-from sdyopt.analysis.lint.settings import LintSettings
+from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, LintSettings, Rule, rule_ids
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.analysis.report.check.trial_text import trial_text
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace

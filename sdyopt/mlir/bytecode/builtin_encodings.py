@@ -187,6 +187,9 @@ def write_bits(writer: EntryWriter, value: int, width: int) -> None:
             value >>= 64
 
 
+DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
+
+
 def _as_signed(word: int) -> int:
     return word - (1 << 64) if word >> 63 else word
 

@@ -329,6 +329,15 @@ class DialectEncodings:
         """Declares an encoding of attributes whose codec reads and writes the whole attribute."""
         self._declare(self.attributes, code, attribute_class, codec, applies)
 
+    def enum(self, code: int, enum: Class, first: int = 0) -> None:
+        """Declares the encoding of an enum attribute, whose first case has the number `first`."""
+        cases: tuple[str, ...] = ("",) * first + enum.cases
+
+        def make(case: str) -> Attribute | str:
+            return enum(case) if case else "there is no case with the number 0"
+
+        self.attribute(code, enum, enumerated(cases), make=make)
+
     def _declare(
         self,
         table: dict[int, Encoding],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sdyopt.mlir.bytecode.builtin_encodings import DOUBLE
 from sdyopt.mlir.bytecode.encodings import (
     SIGNED,
     SIGNED_LIST,
@@ -14,7 +15,6 @@ from sdyopt.mlir.bytecode.encodings import (
     paired,
     type_of,
 )
-from sdyopt.mlir.bytecode.stablehlo_encodings import DOUBLE
 from sdyopt.mlir.dialects.quant import (
     AnyQuantized,
     CalibratedQuantized,

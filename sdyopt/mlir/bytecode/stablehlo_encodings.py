@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sdyopt.mlir.bytecode.builtin_encodings import read_bits, write_bits
+from sdyopt.mlir.bytecode.builtin_encodings import DOUBLE
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
     BOOL,
@@ -14,10 +14,8 @@ from sdyopt.mlir.bytecode.encodings import (
     STRING,
     TYPE,
     WIDE_BOOL,
-    Codec,
     DialectEncodings,
     attribute_of,
-    enumerated,
     listed,
     optional,
 )
@@ -28,7 +26,6 @@ from sdyopt.mlir.dialects.stablehlo.compare_select import ComparisonDirection, C
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvDimensions
 from sdyopt.mlir.dialects.stablehlo.custom_call import OutputOperandAlias
-from sdyopt.mlir.dialects.stablehlo.dialect import EnumAttr
 from sdyopt.mlir.dialects.stablehlo.elementwise import ResultAccuracy, ResultAccuracyMode
 from sdyopt.mlir.dialects.stablehlo.gather import GatherDimensions, ScatterDimensions
 from sdyopt.mlir.dialects.stablehlo.numerics import FftType, RngAlgorithm, RngDistribution, Transpose
@@ -46,19 +43,6 @@ from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, SymbolRef
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 
 stablehlo = DialectEncodings("stablehlo")
-
-
-def add_enum(dialect: DialectEncodings, code: int, enum: type[EnumAttr], first: int = 0) -> None:
-    """Declares the encoding of an enum attribute, whose first case has the number `first`."""
-    cases = ("",) * first + enum.cases
-
-    def make(case: str) -> EnumAttr | str:
-        return enum(case) if case else "there is no case with the number 0"
-
-    dialect.attribute(code, enum, enumerated(cases), make=make)
-
-
-DOUBLE = Codec(lambda reader: read_bits(reader, 64), lambda writer, value: write_bits(writer, value, 64))
 
 
 def _mesh(axes: ArrayAttr, device_ids: DenseElements | None) -> Mesh | str:
@@ -82,7 +66,7 @@ def add_shared(dialect: DialectEncodings, classes: Mapping[str, type[Any]]) -> N
     dialect.attribute(7, classes["GatherDimensions"], *[SIGNED_LIST] * 5, SIGNED)
     dialect.attribute(11, classes["ScatterDimensions"], *[SIGNED_LIST] * 5, SIGNED)
     for code, name in _SHARED_ENUMS.items():
-        add_enum(dialect, code, classes[name], first=int(name == "RngDistribution"))
+        dialect.enum(code, classes[name], first=int(name == "RngDistribution"))
 
 
 _SHARED_ENUMS = {
@@ -103,7 +87,7 @@ add_shared(stablehlo, {encoded.__name__: encoded for encoded in _CLASSES})
 stablehlo.attribute(13, Bounds, SIGNED_LIST)
 stablehlo.attribute(14, OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
 stablehlo.attribute(15, DotAlgorithm, TYPE, TYPE, TYPE, SIGNED, SIGNED, SIGNED, BOOL)
-add_enum(stablehlo, 16, ResultAccuracyMode)
+stablehlo.enum(16, ResultAccuracyMode)
 stablehlo.attribute(17, ResultAccuracy, DOUBLE, DOUBLE, SIGNED, attribute_of(ResultAccuracyMode))
 stablehlo.attribute(
     18,
@@ -128,17 +112,17 @@ stablehlo.type(0, TokenType)
 stablehlo.type(1, FutureType, listed(TYPE))
 
 chlo = DialectEncodings("chlo")
-add_enum(chlo, 0, broadcast.ComparisonDirection)
-add_enum(chlo, 1, broadcast.ComparisonType)
+chlo.enum(0, broadcast.ComparisonDirection)
+chlo.enum(1, broadcast.ComparisonType)
 
 mhlo = DialectEncodings("mhlo")
 mhlo.attribute(0, ResultAlias, SIGNED_LIST, SIGNED, SIGNED_LIST, WIDE_BOOL)
 add_shared(mhlo, vars(attributes))
 mhlo.attribute(13, attributes.TypeExtensions, SIGNED_LIST)
-add_enum(mhlo, 14, attributes.DomainKind)
-add_enum(mhlo, 15, attributes.FusionKind)
+mhlo.enum(14, attributes.DomainKind)
+mhlo.enum(15, attributes.FusionKind)
 mhlo.attribute(16, attributes.OutputOperandAlias, SIGNED_LIST, SIGNED, SIGNED_LIST)
-add_enum(mhlo, 17, attributes.ResultAccuracyMode)
+mhlo.enum(17, attributes.ResultAccuracyMode)
 _MODE = attribute_of(attributes.ResultAccuracyMode)
 mhlo.attribute(18, attributes.ResultAccuracy, DOUBLE, DOUBLE, SIGNED, _MODE)
 mhlo.type(0, attributes.TokenType)

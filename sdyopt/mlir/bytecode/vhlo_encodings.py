@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sdyopt.mlir.bytecode.builtin_encodings import read_bits, write_bits
+from sdyopt.mlir.bytecode.builtin_encodings import DOUBLE, read_bits, write_bits
 from sdyopt.mlir.bytecode.dense_elements import dense_elements, dense_elements_data
 from sdyopt.mlir.bytecode.encodings import (
     ATTRIBUTE,
@@ -24,7 +24,6 @@ from sdyopt.mlir.bytecode.encodings import (
     optional,
     paired,
 )
-from sdyopt.mlir.bytecode.stablehlo_encodings import DOUBLE, add_enum
 from sdyopt.mlir.dialects.vhlo import attributes as v
 from sdyopt.mlir.dialects.vhlo.conversion import NotConvertible, from_vhlo_type
 from sdyopt.mlir.dialects.vhlo.types import (
@@ -99,17 +98,17 @@ def _tensor_parts(attribute: v.TensorV1) -> tuple[Type, bytes]:
 
 vhlo.attribute(1, v.ArrayV1, listed(ATTRIBUTE))
 vhlo.attribute(2, v.BoolV1, WIDE_BOOL)
-add_enum(vhlo, 3, v.ComparisonDirectionV1)
-add_enum(vhlo, 4, v.ComparisonTypeV1)
-add_enum(vhlo, 5, v.CustomCallApiVersionV1)
+vhlo.enum(3, v.ComparisonDirectionV1)
+vhlo.enum(4, v.ComparisonTypeV1)
+vhlo.enum(5, v.CustomCallApiVersionV1)
 vhlo.attribute(6, v.DictV1, listed(paired(ATTRIBUTE, ATTRIBUTE)))
-add_enum(vhlo, 7, v.FftTypeV1)
+vhlo.enum(7, v.FftTypeV1)
 vhlo.add(8, v.FloatV1, Codec(_read_float, _write_float))
 vhlo.add(9, v.IntegerV1, Codec(_read_integer, _write_integer))
 vhlo.attribute(10, v.OutputOperandAliasV1, SIGNED_LIST, SIGNED, SIGNED_LIST)
-add_enum(vhlo, 11, v.PrecisionV1)
-add_enum(vhlo, 12, v.RngAlgorithmV1)
-add_enum(vhlo, 13, v.RngDistributionV1, first=1)
+vhlo.enum(11, v.PrecisionV1)
+vhlo.enum(12, v.RngAlgorithmV1)
+vhlo.enum(13, v.RngDistributionV1, first=1)
 vhlo.attribute(14, v.StringV1, STRING)
 vhlo.attribute(
     15,
@@ -119,10 +118,10 @@ vhlo.attribute(
     make=_tensor,
     take=_tensor_parts,
 )
-add_enum(vhlo, 16, v.TransposeV1)
+vhlo.enum(16, v.TransposeV1)
 vhlo.attribute(17, v.TypeV1, TYPE)
 vhlo.attribute(18, v.TypeExtensionsV1, SIGNED_LIST)
-add_enum(vhlo, 19, v.ResultAccuracyModeV1)
+vhlo.enum(19, v.ResultAccuracyModeV1)
 vhlo.attribute(20, v.ResultAccuracyV1, DOUBLE, DOUBLE, SIGNED, ATTRIBUTE)
 vhlo.attribute(21, v.SubAxisInfoV1, SIGNED, SIGNED)
 vhlo.attribute(22, v.AxisRefV1, ATTRIBUTE, optional(WIDE_BOOL, ATTRIBUTE))

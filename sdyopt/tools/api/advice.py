@@ -72,7 +72,7 @@ class Advice(OfProgram, Generic[T]):
 
     def as_text(self, suffix: str = ".txt", width: int = 100) -> str:
         """The advice in the format of a suffix: .txt, .md, .html or .json."""
-        from sdyopt.analysis.advise.advice_text import advice_text
+        from sdyopt.analysis.advise.analysis import advice_text
 
         return advice_text(self.ir, suffix, width)
 
@@ -83,7 +83,7 @@ class Advice(OfProgram, Generic[T]):
         return f"<sdyopt.Advice: {len(self.changes)} changes of {self.tried} tried>"
 
     def _repr_html_(self) -> str:
-        from sdyopt.analysis.advise.advice_text import header_of
+        from sdyopt.analysis.advise.analysis import header_of
         from sdyopt.analysis.figures.units import bytes_text, seconds_text
 
         rows = [
@@ -169,7 +169,7 @@ def findings_of(
     """The findings in a program, whose text is what excerpts show."""
     from sdyopt.analysis.lint.analysis import summary_text
     from sdyopt.analysis.lint.linter import Linter
-    from sdyopt.analysis.lint.settings import LintSettings, read_settings, select
+    from sdyopt.analysis.lint.rule import LintSettings, read_settings, select
 
     with as_parse_error(LINT_CONFIG_ERROR):
         name = None if config is None else path_text("config", config)

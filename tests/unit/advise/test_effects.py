@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 import sdyopt
-from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import AdviceResult
+from sdyopt.analysis.advise.analysis import advice_text
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help

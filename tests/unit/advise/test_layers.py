@@ -4,8 +4,8 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Adviser
+from sdyopt.analysis.advise.analysis import advice_text
 from sdyopt.analysis.changes import search
 from sdyopt.analysis.changes.layers import LayerRun, runs_of, with_fewer_layers
 from sdyopt.analysis.changes.search import TrialBudget

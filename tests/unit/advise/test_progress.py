@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from sdyopt.analysis.advise.analysis import progress
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompileTarget
 from sdyopt.analysis.hlo_comparison.compiled.analysis import compiling
+from sdyopt.analysis.hlo_comparison.compiled.compilation import CompileTarget
 
 
 class Terminal(io.StringIO):

@@ -9,9 +9,8 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.advice_text import advice_text
 from sdyopt.analysis.advise.adviser import Verification
-from sdyopt.analysis.advise.analysis import advice_of
+from sdyopt.analysis.advise.analysis import advice_of, advice_text
 from sdyopt.analysis.changes.trials import CompiledCost
 from sdyopt.analysis.execution.process import NotValidated, Worker
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.lint.linter import Linter, LintResult
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.settings import LintSettings
+from sdyopt.analysis.lint.rule import LintSettings
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.ir.dialect import DialectTable

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.lint.settings import find_config
+from sdyopt.analysis.lint.rule import find_config
 
 
 @pytest.fixture

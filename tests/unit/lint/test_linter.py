@@ -9,8 +9,7 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
-from sdyopt.analysis.lint.rule import Finding, Looks, Rule, all_rules
-from sdyopt.analysis.lint.settings import LintSettings
+from sdyopt.analysis.lint.rule import Finding, LintSettings, Looks, Rule, all_rules
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc

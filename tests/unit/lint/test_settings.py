@@ -4,8 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.lint.rule import all_rules, rule_ids
-from sdyopt.analysis.lint.settings import LintSettings, read_settings, select
+from sdyopt.analysis.lint.rule import LintSettings, all_rules, read_settings, rule_ids, select
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, Severity
 from sdyopt.base.diagnostics.usage import UsageError
 

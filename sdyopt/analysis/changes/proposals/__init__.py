@@ -18,9 +18,8 @@ from itertools import chain, islice, zip_longest
 from pkgutil import iter_modules
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
-from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
-from sdyopt.analysis.changes.originals import Gradients, Originals
+from sdyopt.analysis.changes.originals import DerivedConstraints, Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
 from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in

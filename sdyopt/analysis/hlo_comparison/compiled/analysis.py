@@ -14,8 +14,7 @@ from sdyopt.analysis.figures.figures import Compiled, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.hlo_comparison.compiled import Options
-from sdyopt.analysis.hlo_comparison.compiled.ahead_of_time import CompileTarget
-from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation, compilation_error
+from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation, CompileTarget, compilation_error
 from sdyopt.analysis.hlo_comparison.hlo_comparison import FORMATS, sections_of
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
