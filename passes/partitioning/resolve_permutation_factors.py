@@ -63,11 +63,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from sdyopt.base.context import kept_by
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh_op import meshes_at
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
@@ -137,6 +139,7 @@ class ResolvePermutationFactors(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
+        types.dims_to_replicate = kept_by((self, meshes_at(module)))
         context = HaloContext(
             types, rewriter, Channels(module), self.replica_count, self.mark_exchanges, self.as_partitioner
         )

@@ -204,6 +204,10 @@ def _without_priority(dim: DimensionSharding) -> DimensionSharding:
     return dim if dim.priority is None else DimensionSharding(dim.axes, dim.is_closed)
 
 
+# A search asks for no more shardings.
+_MOST_KNOWN = 500
+
+
 class DriverRepropagation:
     """The propagation of a driver that `run` has run before; `run` runs all rounds.
 
@@ -216,11 +220,14 @@ class DriverRepropagation:
         self._map = driver.sharding_map
         self._run = run
         run()
-        self._is_first = True
         # All values have slots from now on, so that the slots of each propagation are the same.
         for op in driver.ops:
             for value in (*op.operands, *op.results) if op.parent is not None else ():
                 self._map.slot(value)
+        self._first = list(self._map.shardings)
+        # By annotations, the slots that differ from the first propagation: a trial asks again for what its
+        # estimate has asked for. None if propagation does not end.
+        self._known: dict[frozenset[object], dict[int, TensorSharding | None] | None] = {frozenset(): {}}
 
     def slot(self, subject: Value | FunctionResult) -> int:
         if isinstance(subject, FunctionResult):
@@ -238,9 +245,22 @@ class DriverRepropagation:
         slots = {self._map.slot_of(subject): sharding for subject, sharding in annotations.items()}
         if None in slots or 0 in slots:
             return None
-        if self._is_first and not slots:
-            return list(self._map.shardings)
-        self._is_first = False
+        key = frozenset(slots.items())
+        if key not in self._known:
+            if len(self._known) > _MOST_KNOWN:
+                self._known.clear()
+            self._known[key] = self._different(slots)
+        different = self._known[key]
+        if different is None:
+            return None
+        shardings = list(self._first)
+        for slot, sharding in different.items():
+            shardings[slot] = sharding
+        return shardings
+
+    def _different(
+        self, slots: Mapping[int | None, TensorSharding | None]
+    ) -> dict[int, TensorSharding | None] | None:
         start = self._map.all_written()
         for slot, sharding in slots.items():
             assert slot is not None
@@ -250,4 +270,11 @@ class DriverRepropagation:
             self._run()
         except EndlessPropagationError:
             return None
-        return list(self._map.shardings)
+        pairs = enumerate(zip(self._first, self._map.shardings, strict=True))
+        return {slot: after for slot, (before, after) in pairs if before is not after}
+
+    def copy(self, shardings: Shardings, values: dict[Value, Value]) -> ModuleOp | None:
+        pairs = zip(self._map.all_written(), shardings, strict=True)
+        if any(after is None and before is not None for before, after in pairs):
+            return None
+        return self._driver.copy(shardings, values)

@@ -15,8 +15,8 @@ first. To continue a run in another thread, enter its context there:
 from __future__ import annotations
 
 from _contextvars import ContextVar  # not `contextvars`, a file that renames it and takes 0.2 ms
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
@@ -85,3 +85,28 @@ _current = ContextVar("context", default=_EMPTY)
 def current() -> Context:
     """The context of the caller."""
     return _current.get()
+
+
+# What runs on similar programs share, such as trials of changes: by what it depends on.
+_KEPT = ContextPart[dict[Hashable, dict[Any, Any]] | None](None)
+# A run starts without what earlier ones kept if that is more.
+_MOST_KEPT = 20_000
+
+
+def keeping(kept: dict[Hashable, dict[Any, Any]]) -> AbstractContextManager[None]:
+    """Runs the `with` block with `kept_by` keeping in `kept`."""
+    return _KEPT.set_to(kept)
+
+
+def kept_by(key: Hashable) -> dict[Any, Any]:
+    """A cache that further runs have, too; of this run alone if there is no `keeping` around it.
+
+    `key` says whose cache it is, and has all on which it depends beyond the keys in it.
+    """
+    caches = _KEPT.value
+    if caches is None:
+        return {}
+    kept = caches.setdefault(key, {})
+    if len(kept) > _MOST_KEPT:
+        kept.clear()
+    return kept

@@ -38,6 +38,12 @@ class Repropagation(Protocol):
     def shardings(self, annotations: Mapping[Subject, TensorSharding | None]) -> Shardings | None:
         """The shardings after propagation by slot; None if a subject has no place of its own."""
 
+    def copy(self, shardings: Shardings, values: dict[Value, Value]) -> ModuleOp | None:
+        """A copy of the program with shardings by slot, as the pass leaves it; None if one is removed.
+
+        `values` gets the copies of values.
+        """
+
 
 @runtime_checkable
 class Repropagating(Protocol):

@@ -238,7 +238,8 @@ class PropagationDriver:
         Pushes the operations that depend on them, except the visited one; none if no operation is visited.
         """
         slot = site.slots[position]
-        if visited is not None and (effect := self._effects.get(slot)) is not None:
+        is_plain = site.conversion is None
+        if visited is not None and is_plain and (effect := self._effects.get(slot)) is not None:
             self.sharding_map.shardings[slot] = sharding
             self._worklist.take(visited, *effect)
             return
@@ -254,7 +255,7 @@ class PropagationDriver:
         assert not isinstance(value, FunctionResult)
         members = self._groups.members(value)
         is_alone = self.sharding_map.is_alone(slot) and all(member is value for member in members)
-        if self._is_restarted and is_alone and site.conversion is None and visited is not None:
+        if self._is_restarted and is_alone and is_plain and visited is not None:
             self._effects[slot] = self.sharding_map.readers(slot), self._dependents[slot]
         for member in members:
             if member is value:
@@ -391,6 +392,20 @@ class PropagationDriver:
         for op, rule in zip(self.ops, rules, strict=True):
             if rule is not None and op.parent is not None:
                 rewriter.set_attributes(op, op.attributes.with_entry(SHARDING_RULE, rule))
+
+    def copy(self, shardings: Sequence[TensorSharding | None], values: dict[Value, Value]) -> ModuleOp:
+        """A copy of the module as `write` makes it, with shardings by slot. `values` gets the copies."""
+        rewriter = Rewriter()
+        copy = rewriter.clone(self._module, values)
+        assert isinstance(copy, ModuleOp)
+        copies = dict(zip(self._module.walk(), copy.walk(), strict=True))
+        rules = self._site_factory.rules
+        self.sharding_map.on_copy(copies, values, shardings).write(rewriter, rules)
+        for op, rule in zip(self.ops, rules, strict=True):
+            if rule is not None and op.parent is not None:
+                copied = copies[op]
+                rewriter.set_attributes(copied, copied.attributes.with_entry(SHARDING_RULE, rule))
+        return copy
 
 
 def _has_operand_with_other_uses(op: Op) -> bool:

@@ -8,10 +8,12 @@ index as their slot, which takes no memory. The other slots follow; they are cre
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ShardingConstraintOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
@@ -191,6 +193,33 @@ class ShardingMap:
     def restart(self, shardings: Sequence[TensorSharding | None]) -> None:
         """Takes other shardings, by slot."""
         self.shardings[:] = shardings
+
+    def on_copy(
+        self,
+        copies: Mapping[Op, Op],
+        values: Mapping[Value, Value],
+        shardings: Sequence[TensorSharding | None],
+    ) -> ShardingMap:
+        """The map of a copy of the module, to write other shardings by slot.
+
+        `copies` has the copy of each operation that is not erased, and `values` of each value.
+        """
+        other = copy(self)
+        other._ops = [copies.get(op, op) for op in self._ops]
+        other.shardings, other._others = list(shardings), []
+        for subject in self._others:
+            if isinstance(subject, FunctionResult):
+                function = copies[subject.function]
+                assert isinstance(function, FuncOp)
+                copied: Subject = FunctionResult(function, subject.result_index)
+            else:
+                value = values.get(subject, subject)
+                assert isinstance(value, OpResult | BlockArgument)
+                copied = value
+            other._others.append(copied)
+        pairs = zip(self.all_written(), shardings, strict=True)
+        other._is_changed = bytearray([before is not after for before, after in pairs])
+        return other
 
     # --- Writing ----------------------------------------------------------------------------------
 

@@ -158,7 +158,10 @@ class AnnotationEdit(NamedTuple):
 
     def edit(self, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
         """Writes the sharding in a copy of the program."""
-        copy = copy_of(self.subject, copies)
+        self.edit_copy(copy_of(self.subject, copies), rewriter)
+
+    def edit_copy(self, copy: Subject, rewriter: Rewriter) -> None:
+        """The same, by the copy of the subject."""
         if self.is_removal:
             op = owning_op(copy) if isinstance(copy, OpResult) else None
             assert isinstance(op, ShardingConstraintOp)

@@ -17,7 +17,8 @@ from functools import cached_property
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import PipelineOutcome
-from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices, Propagated
+from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices
+from sdyopt.analysis.changes.propagated import Propagated
 from sdyopt.analysis.figures.boundary import is_of_argument
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
 from sdyopt.analysis.figures.flops import FLOPS

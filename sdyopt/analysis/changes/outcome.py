@@ -29,6 +29,26 @@ from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.shardy.record import FunctionResult, Subject
 
+
+def key_of_program(module: Op) -> tuple[object, ...]:
+    """What programs have in common that are equal, with their locations."""
+    numbers: dict[object, int] = {}
+    parts: list[object] = []
+    for op in module.walk():
+        parts += op.signature, op.attributes, op.lazy_location, numbers.get(op.parent)
+        for item in (*op.operands, *op.successors, *op.results):
+            parts.append(numbers.setdefault(item, len(numbers)))
+        for name in op.mutable_attributes:
+            parts.append(op.mutable_attribute(name))
+        for region in op.regions:
+            for block in region.blocks:
+                parts.append(numbers.setdefault(block, len(numbers)))
+                for argument in block.arguments:
+                    parts += argument.type, argument.lazy_location
+                    numbers[argument] = len(numbers)
+    return tuple(parts)
+
+
 # The shardings of the results of the entry functions, by function and number.
 Results = dict[tuple[str, int], TensorSharding | None]
 

@@ -1,4 +1,4 @@
-"""The seconds that operations take with given shardings, and propagation from changed annotations.
+"""The seconds that operations take with given shardings.
 
     prices = Prices(module, passes, topology)
     prices.find({key: operation})      # all at once
@@ -6,20 +6,13 @@
 
 What an operation sends depends on its own shardings: those of its operands and results after propagation. So
 operations are partitioned together, as one program in which none uses the result of another.
-
-    program = propagated(trials)
-    program.shardings(change)      # the fixed point after a change, by slot; exact, in a fraction of the time
-
-The passes before propagation run once: their effect on annotations is known, and a change for which it is
-not has no shardings here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, written
 from sdyopt.analysis.figures.boundary import RESHARDS
 from sdyopt.analysis.figures.execution_counts import MAIN
 from sdyopt.analysis.figures.figures import Report
@@ -27,6 +20,7 @@ from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives, counted_products
 from sdyopt.analysis.figures.program_report import report_unless
 from sdyopt.analysis.figures.topology import Topology
+from sdyopt.base.context import keeping
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import FileLoc, Location
@@ -34,23 +28,21 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
-from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp, ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding, fully_replicated
-from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, edge_of, owning_op, rank_of
+from sdyopt.mlir.dialects.sdy.value_shardings import rank_of
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, ArrayAttr, StringAttr, SymbolRef, TypeAttr, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.op_builder import clone
 from sdyopt.mlir.ir.operation import UNKNOWN, Op, build
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import FunctionType, Type
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.pipeline.base import Pass
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.shardy.record import FunctionResult, Means, Subject, recording_copies
-from sdyopt.shardy.repropagation import Repropagating, Repropagation, Shardings, repropagation
 from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # The first pass after propagation that changes no sharding of an argument.
@@ -117,13 +109,19 @@ Key = tuple[Hashable, tuple[TensorSharding | None, ...]]
 
 
 class Prices:
-    """The prices of operations of a program, by keys. `passes` are those after propagation."""
+    """The prices of operations of a program, by keys. `passes` are those after propagation.
 
-    def __init__(self, module: ModuleOp, passes: Pipeline, machine: Topology) -> None:
+    `kept` is what runs of these passes share.
+    """
+
+    def __init__(
+        self, module: ModuleOp, passes: Pipeline, machine: Topology, kept: dict[Hashable, dict[Any, Any]]
+    ) -> None:
         self.of: dict[Key, Price] = {}
         self._module = module
         self._passes = _without_boundary(passes)
         self._machine = machine
+        self._kept = kept
 
     def find(self, asked: Mapping[Key, Priced]) -> None:
         """Finds the prices of operations."""
@@ -136,7 +134,7 @@ class Prices:
     def _find(self, new: Mapping[Key, Priced]) -> None:
         program = _Program(self._module, new)
         try:
-            with handling(lambda _: None):
+            with handling(lambda _: None), keeping(self._kept):
                 succeeded = run_pipeline(self._passes, program.module, None)
         except DiagnosticError:
             succeeded = False
@@ -340,127 +338,3 @@ def _numbered(number: int) -> Location:
 def _number(op: Op) -> int | None:
     location = op.location
     return location.line - 1 if isinstance(location, FileLoc) and location.file == _NAME else None
-
-
-# The shardings of subjects before propagation; None for none.
-# What may give a value a sharding before propagation.
-_CONSTRAINING = (ShardingConstraintOp, ManualComputationOp)
-Annotations = dict[Subject, TensorSharding | None]
-
-
-class Propagated(NamedTuple):
-    """A program before propagation. `copies` has its operation for each of the written program.
-
-    `applied` has the constraint whose sharding each value got, and `after` the passes after propagation.
-    """
-
-    module: ModuleOp
-    copies: Mapping[Op, Op]
-    applied: Mapping[Value, Op]
-    again: Repropagation
-    after: Pipeline
-
-    def shardings(self, changes: Sequence[Change]) -> Shardings | None:
-        """The shardings after changes, by slot; None if they are not known."""
-        shardings_by_value: Annotations = {}
-        for edit in written(changes).values():
-            for subject, sharding in self._annotations(edit):
-                if subject is None:
-                    return None
-                shardings_by_value[subject] = sharding
-        return self.again.shardings(shardings_by_value)
-
-    def is_simplified(self, change: Change) -> bool:
-        """Whether a change constrains a value that passes simplify away before propagation.
-
-        What the value is computed from, or what is computed from it, can be constrained instead.
-        """
-        return any(edit.is_new_constraint and not self._is_kept(edit) for edit in change.edits)
-
-    def _is_kept(self, edit: AnnotationEdit) -> bool:
-        """Whether the operation of an annotation is there when shardings propagate."""
-        copy = self.copies.get(owning_op_of(edit.subject))
-        return copy is not None and copy.parent is not None
-
-    def _annotations(self, edit: AnnotationEdit) -> Iterator[tuple[Subject | None, TensorSharding | None]]:
-        """The subjects whose annotations an edit changes; None for one that is not known."""
-        sharding = edit.sharding
-        mesh = find_mesh(sharding.mesh_or_ref, self.module)
-        if mesh is not edit.mesh or any(axis.size == 1 for axis in edit.mesh.axes) or not self._is_kept(edit):
-            yield None, None
-            return
-        subject = copy_of(edit.subject, self.copies)
-        if edit.is_boundary:
-            was = annotation_of(edit.subject)
-            yield subject if self.again.annotation(subject) is was else None, sharding
-            return
-        assert not isinstance(subject, FunctionResult)
-        if any(isinstance(user, ManualComputationOp) for user in subject.users):
-            # What a manual computation takes has a sharding of its own there.
-            yield None, None
-            return
-        op = edit.replaced
-        constrained: Value = subject if op is None else self.copies[op].operand_at(0)
-        if op is not None:
-            yield subject, None if edit.is_removal else sharding
-        if not isinstance(constrained, OpResult | BlockArgument):
-            return
-        is_applied = op is not None and self.applied.get(constrained) is self.copies[op]
-        if is_applied or self._can_apply(constrained, op):
-            is_left = edit.is_removal or not sharding.is_fully_closed
-            yield constrained, None if is_left else sharding
-        elif op is None:
-            yield None, None
-
-    def _can_apply(self, value: OpResult | BlockArgument, op: Op | None) -> bool:
-        """Whether a value gets the sharding of a constraint on it, which it does not have yet."""
-        if op is not None or _is_edge_target(value) or len(owning_op(value).results) > 1:
-            return False
-        is_constrained = any(isinstance(user, _CONSTRAINING) for user in value.users)
-        return self.again.annotation(value) is None and not is_constrained
-
-
-def owning_op_of(subject: Subject) -> Op:
-    """The operation that has the annotation of a subject."""
-    return subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
-
-
-def propagated(copy: Op, copies: Mapping[Op, Op], pipeline: Pipeline) -> Propagated | None:
-    """A copy of a program before propagation; None if its pipeline cannot propagate again."""
-    elements = pipeline.merged().elements
-    index = next(
-        (number for number, pipeline in enumerate(elements) if isinstance(pipeline, Repropagating)), None
-    )
-    if index is None or not isinstance(copy, ModuleOp):
-        return None
-    applied = _Applied()
-    with suppress(DiagnosticError), handling(lambda _: None), recording_copies(applied):
-        if not run_pipeline(Pipeline(pipeline.anchor, elements[:index]), copy, None):
-            return None
-        pass_ = elements[index]
-        again = None if isinstance(pass_, Pipeline) else repropagation(pass_, copy)
-        if again is not None:
-            return Propagated(
-                copy, copies, applied.of_value, again, Pipeline(pipeline.anchor, elements[index + 1 :])
-            )
-    return None
-
-
-class _Applied:
-    """Records the constraints whose shardings values get."""
-
-    def __init__(self) -> None:
-        self.of_value: dict[Value, Op] = {}
-
-    def copied(self, op: Op, target: Value, sharding: TensorSharding, means: Means) -> None:
-        self.of_value[target] = op
-
-    def truncated(self, *_: object) -> None:
-        """Only copies count."""
-
-    def removed(self, *_: object) -> None:
-        """Only copies count."""
-
-
-def _is_edge_target(value: Value) -> bool:
-    return isinstance(value.defining_op, DataFlowEdgeOp) or edge_of(value) is not None

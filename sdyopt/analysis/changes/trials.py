@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterator, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
@@ -35,11 +35,13 @@ from sdyopt.analysis.changes.outcome import (
     PipelineOutcome,
     Results,
     Sent,
+    key_of_program,
     sent_by_place,
     shardings_of_results,
 )
-from sdyopt.analysis.changes.prices import Prices, Propagated, propagated
+from sdyopt.analysis.changes.prices import Prices
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
+from sdyopt.analysis.changes.propagated import Propagated, propagated
 from sdyopt.analysis.figures.assumed_pipeline import PIPELINE, assumed_options
 from sdyopt.analysis.figures.collective_traffic import is_partitioned
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
@@ -49,7 +51,7 @@ from sdyopt.analysis.figures.topology import Topology, assumed_topology, likely_
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
-from sdyopt.base.context import ContextPart
+from sdyopt.base.context import ContextPart, keeping
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
 from sdyopt.base.diagnostics.ids import ADVICE
@@ -241,6 +243,10 @@ class Trial(NamedTuple):
         return self.effect.is_conflict_free
 
 
+# The figures, shardings of results and bytes by place of a program.
+_Measured = tuple[Figures | None, Results | None, Sent | None]
+
+
 class ChangesWatch(Instrument):
     """Sees whether passes change anything."""
 
@@ -284,6 +290,8 @@ class Trials:
         self._record = ShardingRecord()
         self._copies: dict[Value, Value] = {}
         self._shared: dict[object, Any] = {}
+        self._measured: dict[object, _Measured] = {}
+        self._kept: dict[Hashable, dict[Any, Any]] = {} if before is None else before._kept
 
     # --- The program without a change -----------------------------------------------------------------
 
@@ -298,7 +306,7 @@ class Trials:
         if not self.can_try:
             return self._make(self.module, self._machine, self._assumed)
         copy = self._changed((), self._copies)
-        with self._record.active(), handling(self.diagnostics.append):
+        with self._record.active(), handling(self.diagnostics.append), keeping(self._kept):
             succeeded = run_pipeline(self._pipeline, copy, None)
         for diagnostic in self.diagnostics:
             if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
@@ -438,7 +446,7 @@ class Trials:
                 return None
         return (
             CostedProgram(copy, self._machine, self._assumed)
-            if is_valid and self._is_partitioned(copy)
+            if is_valid and self._is_partitioned(copy, self._pipeline)
             else None
         )
 
@@ -459,7 +467,11 @@ class Trials:
         copy = Rewriter().clone(self.module, values)
         copies.update(zip(self.module.walk(), copy.walk(), strict=True))
         result = propagated(copy, copies, self._pipeline)
-        return None if result is None else (result, Prices(result.module, result.after, self._machine))
+        return (
+            None
+            if result is None
+            else (result, Prices(result.module, result.after, self._machine, self._kept))
+        )
 
     @cached_property
     def _estimate(self) -> Estimate | None:
@@ -544,7 +556,9 @@ class Trials:
         from concurrent.futures.process import BrokenProcessPool  # noqa: PLC0415  slow to import
         from multiprocessing import get_context  # noqa: PLC0415  slow to import
 
+        # What all need is there before they fork.
         assert self.outcome is not None
+        _ = self._propagated
         pool = ProcessPoolExecutor(jobs, get_context("fork"), initializer=end_with, initargs=(os.getpid(),))
         answered = 0
         # One may be killed, as for the memory that all need together: the rest is tried here.
@@ -566,17 +580,21 @@ class Trials:
         assert self.figures is not None
         if limit is not None and change.op is not None:
             limit *= 1 + self.error
-        watch = ChangesWatch()
-        try:
-            with handling(lambda _: None):
-                copy = self._changed((change,), {}, watch=watch)
-                if not watch.has_changed:
-                    return Trial(change, self.figures, None)
-                is_valid = all(edit.is_boundary for edit in change.edits) or self._verifier.is_valid(copy)
-        except DiagnosticError:
-            is_valid = False
-        if not is_valid or not self._is_partitioned(copy):
+        prepared = self._resumed(change) or self._from_start(change)
+        if prepared is None:
+            return Trial(change, self.figures, None)
+        copy, passes = prepared
+        if copy is None or not self._is_partitioned(copy, passes):
             return Trial(change, self.figures, None, has_failed=True)
+        # A quarter of the changes end in the program of another one, whose figures are the same.
+        key = limit, key_of_program(copy)
+        if key not in self._measured:
+            self._measured[key] = self._measure(copy, limit)
+        figures, shardings, sent = self._measured[key]
+        return Trial(change, self.figures, figures, shardings=shardings, sent=sent)
+
+    def _measure(self, copy: Op, limit: Fraction | None) -> _Measured:
+        """What is known of a program with collectives; nothing if it is above the limit."""
         report = report_unless(
             copy,
             self._machine,
@@ -585,17 +603,39 @@ class Trials:
             has_causes=False,
         )
         if report is None:
-            return Trial(change, self.figures, None)
-        figures = figures_of(report, copy, self._machine)
-        return Trial(
-            change, self.figures, figures, shardings=shardings_of_results(copy), sent=sent_by_place(report)
-        )
+            return None, None, None
+        return figures_of(report, copy, self._machine), shardings_of_results(copy), sent_by_place(report)
 
-    def _is_partitioned(self, copy: Op) -> bool:
-        """Runs the passes on a program; whether they succeed."""
+    def _from_start(self, change: Change) -> tuple[Op | None, Pipeline] | None:
+        """A copy with a change, None if it is invalid, and the passes to run; None if nothing changes."""
+        watch = ChangesWatch()
         try:
             with handling(lambda _: None):
-                return run_pipeline(self._pipeline, copy, None)
+                copy = self._changed((change,), {}, watch=watch)
+                if not watch.has_changed:
+                    return None
+                is_valid = all(edit.is_boundary for edit in change.edits) or self._verifier.is_valid(copy)
+        except DiagnosticError:
+            is_valid = False
+        return copy if is_valid else None, self._pipeline
+
+    def _resumed(self, change: Change) -> tuple[Op | None, Pipeline] | None:
+        """The same after propagation, in two thirds of the time; None if that is not known."""
+        made = (*self.made, change)
+        if self._propagated is None or any(map(is_unpredicted, made)):
+            return None
+        program, _ = self._propagated
+        changed = program.changed(made)
+        if changed is None:
+            return None
+        copy, edited = changed
+        return copy if all(map(self._verifier.is_valid, edited)) else None, program.after
+
+    def _is_partitioned(self, copy: Op, passes: Pipeline) -> bool:
+        """Runs passes on a program; whether they succeed."""
+        try:
+            with handling(lambda _: None), keeping(self._kept):
+                return run_pipeline(passes, copy, None)
         except DiagnosticError:
             return False
 

@@ -90,7 +90,7 @@ def report_on(
 
     The module is not changed.
     """
-    report = report_unless(module, topology, lambda _: False, assumed_trips)
+    report = report_unless(module, topology, None, assumed_trips)
     assert report is not None
     return report
 
@@ -98,7 +98,7 @@ def report_on(
 def report_unless(
     module: Op,
     topology: Topology | None,
-    stops: Callable[[Report], bool],
+    stops: Callable[[Report], bool] | None,
     assumed_trips: AssumedTrips = NONE_ASSUMED,
     *,
     has_causes: bool = True,
@@ -112,16 +112,20 @@ def report_unless(
         report = collector.report()
         if topology is not None:
             report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
-            report.time = time_estimate(report, topology)
-        if stops(report):
-            return None
+        if stops is not None:
+            if topology is not None:
+                report.time = time_estimate(report, topology)
+            if stops(report):
+                return None
         collector.add_memory(report)
         if topology is not None:
             if topology.kernel is None:
                 report.elementwise = collector.elementwise()
             else:
                 report.kernels = collector.kernels()
-            report.time = time_estimate(report, topology)
+            # Collectives take no other time with the figures of memory.
+            known = None if report.time is None else report.time.collectives
+            report.time = time_estimate(report, topology, known)
             report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
 

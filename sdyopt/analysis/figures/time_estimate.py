@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from math import prod
 
 from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE, REDUCE_SCATTER
@@ -26,13 +27,16 @@ from sdyopt.analysis.figures.topology import Compute, Topology, error_text
 from sdyopt.analysis.figures.totals import seconds_of_runs
 
 
-def time_estimate(report: Report, topology: Topology) -> TimeEstimate:
-    """The time of each collective and of each product, in their order."""
+def time_estimate(
+    report: Report, topology: Topology, collectives: list[TimedCollective] | None = None
+) -> TimeEstimate:
+    """The time of each collective and of each product, in their order; `collectives` are given if known."""
     topology = topology.on(report.mesh)
-    collectives = [
-        TimedCollective(collective.number, _seconds_of_collective(collective, topology))
-        for collective in report.collectives
-    ]
+    if collectives is None:
+        collectives = [
+            TimedCollective(collective.number, _seconds_of_collective(collective, topology))
+            for collective in report.collectives
+        ]
     runs = {
         collective.number: seconds_of_runs(timed.seconds, collective.times)
         for collective, timed in zip(report.collectives, collectives, strict=True)
@@ -193,7 +197,7 @@ def _timed_product(
     if (speed := topology.compute) is not None and compute is not None and memory is not None:
         rate = speed.rates.get(product.element, speed.rates.get(product.element[:2].lower(), 1.0))
         flops = (topology.flops or 1) * speed.products
-        compute = _padded_flops(product, speed) / (flops * Fraction(str(rate)))
+        compute = _padded_flops(product, speed) / (flops * _exact(rate))
         if speed.vector and product.kernel.vector_elements:
             compute = Fraction(product.kernel.vector_elements, speed.vector)
         memory, least = memory / speed.memory * is_in_memory, speed.product
@@ -222,6 +226,12 @@ def _timed_product(
         known if all(amount is not None for amount, _ in collectives) else None,
         total is not None and known > total,
     )
+
+
+@cache
+def _exact(rate: float) -> Fraction:
+    """A rate of a machine as it is written."""
+    return Fraction(str(rate))
 
 
 def _padded_flops(product: Product, speed: Compute) -> int:

@@ -1,5 +1,6 @@
 """Changes that an estimate drops before a trial are no loss: searches find the same as with all trials."""
 
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -11,14 +12,19 @@ from sdyopt.analysis.changes import trials
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
+from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
+from sdyopt.shardy.repropagation import Shardings
 from sdyopt.tools.driver.job import interpreter_settings
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -152,7 +158,8 @@ def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> No
         program, _ = search.trials._propagated
         elements = search.trials._pipeline.merged().elements
         passes = elements[: len(elements) - len(program.after.elements)]
-        for change in proposals(search.program):
+        resumed = 0
+        for number, change in enumerate(proposals(search.program)):
             if change.rewrite is not None or change.passes is not None:
                 continue
             again = program.shardings([change])
@@ -166,6 +173,35 @@ def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> No
             )
             # The program itself is as it was.
             assert all(annotation_of(edit.subject) is not edit.sharding for edit in change.edits)
+            # What the passes after it make of its copy is what all passes make.
+            if number % 4 == 0 and (changed := program.changed([change])) is not None:
+                resumed += 1
+                assert run_pipeline(program.after, copy)
+                assert run_pipeline(program.after, changed[0])
+                assert key_of_program(copy) == key_of_program(changed[0])
+        assert resumed > number // 5
+
+
+def test_a_value_gets_its_sharding_without_manual_axes_again() -> None:
+    """%a gets shardings from the body in one propagation, and from %x, without "seq", in the next."""
+    body = MANUAL.replace(
+        "sine %a", 'sine %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"data"}, {?}]>]>}'
+    )
+    text = re.sub("  %0 = .*\n", "", body).replace("(%0)", "(%x)")
+    results: list[Shardings | None] = []
+    for befores in ("?", ""), ("",):
+        with interpreter_settings():
+            search = adviser_on(text, 1).search
+            assert search.trials._propagated is not None and search.mesh is not None
+            program, _ = search.trials._propagated
+            function = next(op for op in program.module.walk() if isinstance(op, FuncOp))
+            for before in befores:
+                axes = () if before else (AxisRef("data"),)
+                dims = DimensionSharding(axes, False), DimensionSharding((), False)
+                sharding = TensorSharding(SymbolRef("mesh"), dims)
+                found = program.again.shardings({function.entry.arguments[0]: sharding})
+            results.append(found)
+    assert results[0] == results[1]
 
 
 def axes_in(module: Op) -> list[str]:
@@ -213,4 +249,4 @@ def test_what_a_manual_computation_takes_has_no_estimate(monkeypatch: pytest.Mon
         subject = program.copies[constraint].results[0]
         assert program.again.shardings({subject: swapped}) is not None
         monkeypatch.setattr(propagation_driver, "_MOST_CONVERSIONS", 0)
-        assert program.again.shardings({subject: swapped}) is None
+        assert program.again.shardings({subject: constraint.sharding}) is None

@@ -33,6 +33,13 @@ class MeshOp(Op):
     assembly = assembly("custom<SymbolName>($sym_name) `=` $mesh attr-dict")
 
 
+def meshes_at(op: Op) -> tuple[tuple[str, Mesh], ...]:
+    """The meshes that references at an operation name: where they are equal, shardings mean the same."""
+    module = enclosing_module(op)
+    ops = () if module is None else module.block.ops
+    return tuple([(op.sym_name, op.mesh) for op in ops if isinstance(op, MeshOp)])
+
+
 def largest_mesh_op(module: Op) -> MeshOp | None:
     """The named mesh with the most devices: the machine that the program runs on."""
     meshes = (op for op in module.walk() if isinstance(op, MeshOp))
