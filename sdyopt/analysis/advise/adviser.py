@@ -121,6 +121,8 @@ class Adviser:
             return AdviceResult(self._module, reason="it has its collectives already")
         trials = search.trials
         advice = AdviceResult(self._module, machine=self._machine, moves_whole=search.moves_whole)
+        # That for the CPU sends otherwise than that of the machine.
+        advice.compiler = "XLA" if self._options.is_compiled else "XLA for the CPU"
         if trials.figures is None:
             advice.reason = "its pipeline fails"
             return advice
@@ -449,7 +451,7 @@ class AdviceResult:
     more memory than the limit, so changes lower its peak. `excess`: the bytes above the limit after all
     changes of a sequence. `contradicted` are the changes that are left out because they make the program
     that XLA compiles slower, or because XLA rejects it, and `unverified` why it compiles nothing.
-    `uncompiled` is the number of others that are left, as enough hold. `reason`
+    `uncompiled` is the number of others that are left, as enough hold. `compiler` compiles them. `reason`
     says why there were no trials. `moves_whole`: the times at most assume that whole tensors move where
     activations are resharded. `prefers_less`: some changes that send more, or may take longer, come after
     others that are nearly as fast.
@@ -469,6 +471,7 @@ class AdviceResult:
     contradicted: list[Trial] = field(default_factory=list)
     unverified: str = ""
     uncompiled: int = 0
+    compiler: str = "XLA"
     seconds: int = 0
     machine: str = ""
     moves_whole: bool = True

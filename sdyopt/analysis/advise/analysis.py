@@ -129,7 +129,7 @@ def _from_scratch(advice: AdviceResult) -> Iterator[str]:
         if advice.compiled is not None:
             before, after = advice.compiled
             seconds = before.seconds + advice.given.compute, after.seconds + advice.final.compute
-            yield _in_xla(advice.compiled, seconds)
+            yield _in_xla(advice.compiled, seconds, advice.compiler)
 
 
 def _summary(advice: AdviceResult) -> str:
@@ -187,7 +187,7 @@ def _sections(advice: AdviceResult, rows: int | None) -> Iterator[Section]:
             else f"depends on the partitioner: {_reshards(item.effect)}"
         )
         if item.compiled is not None and item.seconds_in_xla is not None:
-            section.sentences.append(_in_xla(item.compiled, item.seconds_in_xla))
+            section.sentences.append(_in_xla(item.compiled, item.seconds_in_xla, advice.compiler))
         if item.results:
             first, more = item.results[0], len(item.results) - 1
             others = f", and {more} more results otherwise" if more else ""
@@ -267,10 +267,12 @@ def _seconds_of_bytes(figures: Figures) -> Fraction:
     return figures.seconds - figures.compute - figures.latency
 
 
-def _in_xla(compiled: tuple[CompiledCost, CompiledCost], seconds: tuple[Fraction, Fraction]) -> str:
+def _in_xla(
+    compiled: tuple[CompiledCost, CompiledCost], seconds: tuple[Fraction, Fraction], compiler: str
+) -> str:
     """What XLA sends, and the time with its communication."""
     before, after = compiled
-    sends = _change_text("XLA sends", before.wire_bytes, after.wire_bytes, bytes_text)
+    sends = _change_text(f"{compiler} sends", before.wire_bytes, after.wire_bytes, bytes_text)
     return f"{sends}, {_change_text('time', *seconds, seconds_text)}"
 
 

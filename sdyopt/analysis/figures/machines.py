@@ -199,6 +199,18 @@ def idle_text(topology: str, devices: int) -> str:
     return f"{idle} of {of} {'is' if idle == 1 else 'are'} idle"
 
 
+def machine_of_mesh(topology: str, devices: int) -> str:
+    """What is idle, or `tpu-v5e:2x4,slices=2: the mesh has 16 devices`; "" if all is as it is named."""
+    if not is_target(topology):
+        return ""
+    target = read_target(topology)
+    shape, slices = shape_for(target, devices)
+    if target.shape is None or slices == (target.slices or 1):
+        return idle_text(topology, devices)
+    name = target_text(target.name, shape, slices)
+    return idle_text(topology, devices) or f"{name}: the mesh has {counted(devices, 'device')}"
+
+
 def _slice_shape(pod: tuple[int, ...], chips: int) -> tuple[int, ...]:
     """The smallest slice with so many chips, the closest to a square or a cube."""
     shapes: list[tuple[int, ...]]

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.machines import idle_text
+from sdyopt.analysis.figures.machines import machine_of_mesh
 from sdyopt.analysis.interface.pages.section import ReportTable, Row, Section, without_empty
 from sdyopt.analysis.report.sections import METHODS, sections_of
 from sdyopt.base.dataclasses import replace
@@ -63,7 +63,7 @@ def text_report(report: Report, width: int = 80, rows: int | None = ROWS) -> str
 def _lines(report: Report, sections: Sequence[Section], width: int, rows: int | None) -> Iterator[str]:
     devices = f"{report.devices} {'device' if report.devices == 1 else 'devices'}"
     mesh = f"mesh {report.mesh}" if report.mesh else "no mesh"
-    idle = idle_text(report.topology, report.devices)
+    idle = machine_of_mesh(report.topology, report.devices)
     header = filter(None, (f"{devices}, {mesh}", idle, report.assumption))
     yield from section_lines(list(header), sections, width, rows, ROWS)
 

@@ -5,7 +5,7 @@
 //
 // CHECK:      1. shard weights['up'] as P(None, 'model')
 // CHECK:        conflict-free: no activation is resharded
-// CHECK-NEXT:   XLA sends {{[0-9.]+}} KiB → 2.00 KiB (−{{[0-9.]+}}%), time {{[0-9.]+}} us → {{[0-9.]+}} us (−{{[0-9.]+}}%)
+// CHECK-NEXT:   XLA for the CPU sends {{[0-9.]+}} KiB → 2.00 KiB (−{{[0-9.]+}}%), time {{[0-9.]+}} us → {{[0-9.]+}} us (−{{[0-9.]+}}%)
 
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(

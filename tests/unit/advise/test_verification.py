@@ -43,7 +43,7 @@ def test_bytes_of_xla_are_beside_ours(monkeypatch: pytest.MonkeyPatch) -> None:
     advice = _advice(monkeypatch, [8000, 4000])
     before, after = advice.changes[0].compiled or pytest.fail("not compiled")
     assert [int(each.wire_bytes) for each in (before, after)] == [8000, 4000]
-    assert "XLA sends 7.81 KiB → 3.91 KiB (−50.0%)" in str(advice)
+    assert "XLA for the CPU sends 7.81 KiB → 3.91 KiB (−50.0%)" in str(advice)
 
 
 def test_changes_that_xla_contradicts_or_rejects_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:

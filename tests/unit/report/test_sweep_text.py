@@ -1,5 +1,8 @@
 """The table of a sweep in few columns: bars are short or left out, and long notes are below the figures."""
 
+import pytest
+
+from sdyopt.analysis.figures.machines import machine_of_mesh
 from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, sweep_text
 from sdyopt.base.dataclasses import replace
 
@@ -63,3 +66,16 @@ def test_devices_that_most_meshes_leave_idle_are_said_once() -> None:
     text = " ".join(sweep_text(replace(SWEEP, rows=rows), 100).split())
     assert idle not in text and text.count("are idle") == 1
     assert idle in sweep_text(replace(SWEEP, rows=[rows[0], *SWEEP.rows[1:]]), 100)
+
+
+@pytest.mark.parametrize(
+    ("topology", "devices", "text"),
+    [
+        ("tpu-v5e:2x4", 16, "tpu-v5e:2x4,slices=2: the mesh has 16 devices"),
+        ("tpu-v5e:2x4", 15, "1 of 16 devices of tpu-v5e:2x4,slices=2 is idle"),
+        ("tpu-v5e:2x4,slices=2", 16, ""),
+        ("tpu-v5e", 512, ""),
+    ],
+)
+def test_a_mesh_that_is_larger_than_a_slice_has_several(topology: str, devices: int, text: str) -> None:
+    assert machine_of_mesh(topology, devices) == text

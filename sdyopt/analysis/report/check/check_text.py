@@ -9,7 +9,7 @@ from fractions import Fraction
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
-from sdyopt.analysis.figures.machines import idle_text
+from sdyopt.analysis.figures.machines import machine_of_mesh
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
     Total,
@@ -188,7 +188,7 @@ def _figures(check: CheckResult, width: int) -> Iterator[str]:
     room = width - len("communication  ")
     yield f"memory         {memory_of(check, room)}"
     yield f"compute        {compute_of(check, room)}"
-    if idle := idle_text(check.report.topology, check.report.devices):
+    if idle := machine_of_mesh(check.report.topology, check.report.devices):
         yield f"machine        {idle}"
 
 
