@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.dialect import EXECUTION_THREAD, SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import EXECUTION_THREAD, SHARDING
 from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef, TypeAttr, string
 from sdyopt.mlir.ir.block import Region

@@ -74,8 +74,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_list_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import are_there_single_devices
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, are_there_single_devices
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh, meshes_at
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduced_axes

@@ -40,8 +40,7 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.quant import UniformQuantizedPerAxis
 from sdyopt.mlir.dialects.sdy.axes import AllToAllParam, AllToAllParams, AxisRef, SubAxis, with_axis
 from sdyopt.mlir.dialects.sdy.collectives import AllToAllOp, CollectivePermuteOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import (
+from sdyopt.mlir.dialects.sdy.mesh import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,

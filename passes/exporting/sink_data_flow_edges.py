@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.attribute_checks import PropagationEdges
-from sdyopt.mlir.dialects.sdy.dialect import (
+from sdyopt.mlir.dialects.sdy.mesh import (
     BLOCK_ARGUMENT_ORIGINS,
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     ORIGINS,

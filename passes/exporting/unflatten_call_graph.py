@@ -32,7 +32,7 @@ from collections.abc import Sequence
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
-from sdyopt.mlir.dialects.sdy.dialect import FUNCTION_MANUAL_AXES
+from sdyopt.mlir.dialects.sdy.mesh import FUNCTION_MANUAL_AXES
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter

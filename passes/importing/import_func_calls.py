@@ -29,7 +29,7 @@ from __future__ import annotations
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import EXECUTION_THREAD, SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import EXECUTION_THREAD, SHARDING
 from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ReturnOp
 from sdyopt.mlir.ir.attribute import Attribute, string
 from sdyopt.mlir.ir.block import Region

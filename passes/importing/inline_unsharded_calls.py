@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.ir.attribute import string
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import RunNested, option

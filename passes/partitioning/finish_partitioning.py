@@ -26,7 +26,7 @@ devices take no part in its collectives, so what they have of its values is not 
 from __future__ import annotations
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.value_shardings import IN_SHARDINGS
 from sdyopt.mlir.ir.attribute import DictAttr

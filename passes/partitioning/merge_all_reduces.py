@@ -42,8 +42,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
     ReduceScatterOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding

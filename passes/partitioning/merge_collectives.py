@@ -33,7 +33,7 @@ from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.sdy.axes import AxesPerDim
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp as SdyAllGatherOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp, CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of

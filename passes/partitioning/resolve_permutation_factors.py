@@ -68,7 +68,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.sdy.collectives import ReplicatedToUnreducedOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import meshes_at
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding

@@ -38,7 +38,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, fully_replicated

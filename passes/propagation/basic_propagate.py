@@ -33,7 +33,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy import dialect
+from sdyopt.mlir.dialects.sdy import mesh
 from sdyopt.mlir.dialects.sdy.attribute_checks import (
     OPERAND,
     RESULT,
@@ -43,7 +43,7 @@ from sdyopt.mlir.dialects.sdy.attribute_checks import (
     PropagationStep,
 )
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.dialect import PROPAGATION_EDGES, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import PROPAGATION_EDGES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
@@ -311,7 +311,7 @@ def discardable_attributes(op: Op) -> Sequence[DictAttr]:
 
 
 _PREFIX = "sdy."
-_KNOWN = frozenset(name for name in vars(dialect).values() if isinstance(name, str))
+_KNOWN = frozenset(name for name in vars(mesh).values() if isinstance(name, str))
 
 
 def warn_of_mistyped_attributes(module: ModuleOp) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from functools import cache
 
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline import FUNCTION, Pass, option
 from sdyopt.mlir.registry import register

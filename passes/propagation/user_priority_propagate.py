@@ -18,7 +18,7 @@ from functools import partial
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, mesh_order
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule

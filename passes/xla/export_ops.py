@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.mhlo.ops import CopyOp
 from sdyopt.mlir.dialects.sdy import collectives
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding

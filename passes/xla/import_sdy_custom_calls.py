@@ -20,7 +20,7 @@ import re
 from collections.abc import Sequence
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import (
     PropagationBarrierOp,
     PropagationDirection,

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import (
     ConstantOp,
     PropagationBarrierOp,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.sharding import (
     DimensionSharding,

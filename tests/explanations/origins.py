@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation, arrivals
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
-from sdyopt.mlir.dialects.sdy.dialect import ORIGIN_NAME, ORIGINS
+from sdyopt.mlir.dialects.sdy.mesh import ORIGIN_NAME, ORIGINS
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op
 from sdyopt.mlir.ir.attribute import ArrayAttr, Attribute, DictAttr, StringAttr

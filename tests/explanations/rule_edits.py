@@ -7,7 +7,7 @@ from math import gcd
 
 from sdyopt.analysis.sharding_record.absences import Absence
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, PropagationBarrierOp, PropagationDirection
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp, owning_op

@@ -23,7 +23,7 @@ from sdyopt.analysis.execution.global_program import entry_names, function_named
 from sdyopt.analysis.execution.process import NotValidated
 from sdyopt.analysis.execution.validation import ValidationOptions, compare
 from sdyopt.base.releases import NEWEST
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.ir.rewrite import Rewriter

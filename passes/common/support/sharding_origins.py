@@ -21,7 +21,7 @@ from sdyopt.mlir.dialects.sdy.attribute_checks import (
     PropagationStep,
 )
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.mlir.dialects.sdy.dialect import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import ORIGIN_NAME, ORIGINS, PROPAGATION_EDGES, SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

@@ -9,8 +9,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ManualComputationOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes

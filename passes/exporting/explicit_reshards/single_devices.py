@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, MeshOp, enclosing_module
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp, value_before_barriers
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding, fully_replicated

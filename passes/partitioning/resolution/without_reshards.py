@@ -13,7 +13,7 @@ from math import prod
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.chlo.operations import TopKOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ReshardOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp

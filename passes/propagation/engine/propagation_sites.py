@@ -9,7 +9,7 @@ from typing import Any
 
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, PropagationBarrierOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, with_manual_axes, without_manual_axes

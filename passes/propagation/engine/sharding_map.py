@@ -14,7 +14,7 @@ from copy import copy
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING, SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ShardingConstraintOp, ShardingGroupOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import (

@@ -20,8 +20,7 @@ from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.asm.printer.attribute_printer import plain_attribute
 from sdyopt.mlir.dialects.sdy.axes import ManualAxes
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, sdy
 from sdyopt.mlir.dialects.sdy.sharding import (
     ShardingPerValue,
     TensorSharding,

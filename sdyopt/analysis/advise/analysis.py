@@ -20,8 +20,8 @@ from sdyopt.analysis.figures.units import bytes_text, seconds_text, share_text
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.interface.pages.section import Section
-from sdyopt.analysis.report.markdown_report import markdown_text
-from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
+from sdyopt.analysis.report.formats import markdown_text
+from sdyopt.analysis.report.formats import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import MIN_WIDTH, section_lines
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import printable_json

@@ -16,9 +16,8 @@ from sdyopt.analysis.comparison.comparison import (
 )
 from sdyopt.analysis.comparison.comparison_sections import header_of, sections_of
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues
-from sdyopt.analysis.report.formats import DEFAULT_WIDTH, check_suffix
+from sdyopt.analysis.report.formats import DEFAULT_WIDTH, check_suffix, folded_lines, markdown_text
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
 from sdyopt.analysis.report.text_report import MIN_WIDTH
 from sdyopt.analysis.report.text_report import section_lines as text_section_lines
 from sdyopt.base.diagnostics.text import printable_json

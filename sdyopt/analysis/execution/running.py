@@ -17,7 +17,7 @@ from sdyopt.analysis.execution.global_program import (
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.execution.validation import check_is_array, placement
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.ir.attribute import DictAttr

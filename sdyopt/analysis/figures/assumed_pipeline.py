@@ -13,7 +13,7 @@ from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.ir.attribute import DictAttr

@@ -14,7 +14,7 @@ from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT, BUFFER_DONOR, a
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllToAllOp, CollectiveOp, CollectivePermuteOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp

@@ -23,7 +23,7 @@ from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.dialect import REPLACES
+from sdyopt.mlir.dialects.sdy.mesh import REPLACES
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding

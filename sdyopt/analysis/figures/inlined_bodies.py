@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sdyopt.analysis.figures.peak_memory import Peak
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp

@@ -32,9 +32,8 @@ from sdyopt.analysis.hlo_comparison.reasons import (
     place_of,
 )
 from sdyopt.analysis.interface.pages.section import Row, Section
-from sdyopt.analysis.report.formats import DEFAULT_WIDTH
-from sdyopt.analysis.report.markdown_report import folded_lines, markdown_text
-from sdyopt.analysis.report.markdown_report import section_lines as markdown_lines
+from sdyopt.analysis.report.formats import DEFAULT_WIDTH, folded_lines, markdown_text
+from sdyopt.analysis.report.formats import section_lines as markdown_lines
 from sdyopt.analysis.report.text_report import section_lines
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.text import counted, printable_json

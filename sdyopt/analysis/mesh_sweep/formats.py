@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from sdyopt.analysis.interface.pages.section import Section
 from sdyopt.analysis.mesh_sweep.sweep import Sweep, best_text, layout_tables, sweep_table, sweep_text
-from sdyopt.analysis.report.markdown_report import section_lines
+from sdyopt.analysis.report.formats import section_lines
 from sdyopt.base.dataclasses import asdict
 from sdyopt.base.diagnostics.text import printable_json
 

@@ -31,8 +31,7 @@ from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding

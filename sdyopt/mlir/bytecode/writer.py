@@ -9,7 +9,7 @@ from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.resources import Blob, Resources
-from sdyopt.mlir.bytecode.ir_numbering import (
+from sdyopt.mlir.bytecode.attribute_table import (
     IRNumbering,
     NumberedDialect,
     NumberedEntry,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from enum import Enum
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.stablehlo.asynchronous import InfeedOp, OutfeedOp, RecvOp, SendOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import GetTupleElementOp, TupleOp

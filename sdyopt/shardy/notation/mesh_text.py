@@ -20,8 +20,7 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.parser_state import ParserState
 from sdyopt.mlir.dialects.sdy.axes import axis_ref_text
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem
+from sdyopt.mlir.dialects.sdy.mesh import AXIS_SIZE, Mesh, MeshAxis, mesh, mesh_problem, sdy
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import (
     DUPLICATE_AXIS,

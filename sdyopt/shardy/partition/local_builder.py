@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, fully_replicated
 from sdyopt.mlir.dialects.stablehlo.collectives import AllGatherOp, AllReduceOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import (

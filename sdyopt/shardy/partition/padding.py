@@ -20,7 +20,7 @@ from typing import Any
 
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.releases import Behavior
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.elementwise import AndOp
 from sdyopt.mlir.dialects.stablehlo.type_compatibility import ranked

@@ -17,7 +17,7 @@ from typing import Any
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import CallOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp

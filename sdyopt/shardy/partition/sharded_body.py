@@ -11,8 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes
-from sdyopt.mlir.dialects.sdy.dialect import REPLACES, SHARDING, SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import REPLACES, SHARDING, SHARDING_RULE, Mesh
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, ShardingPerValue, TensorSharding, fully_replicated
 from sdyopt.mlir.dialects.sdy.value_shardings import rank_of

@@ -13,7 +13,7 @@ from typing import cast
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit, is_first_occurrence
 from sdyopt.base.diagnostics.ids import UNKNOWN_SHARDING_RULE
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op

@@ -8,10 +8,9 @@ while this interface stays the same.
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.bytecode.stream import ExportedFunction
 from sdyopt.mlir.pipeline.base import option
-from sdyopt.tools.api.advice import Advice, Findings
+from sdyopt.tools.api.analyses import Advice, Comparison, Findings, ShardingChange
 from sdyopt.tools.api.attributes import Attribute, Type
 from sdyopt.tools.api.checks import Check, CostlyPlace, MemoryPlace, MeshSweep, TriedChange, check, mesh_sweep
-from sdyopt.tools.api.comparisons import Comparison, ShardingChange
 from sdyopt.tools.api.errors import (
     Diagnostic,
     Error,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
-from sdyopt.tools.api.advice import Advice
+from sdyopt.tools.api.analyses import Advice
 from sdyopt.tools.api.errors import (
     Location,
     PassError,

@@ -18,8 +18,7 @@ from sdyopt.mlir.ir.edit_log import EditLog
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.pipeline.run import run_pipeline
-from sdyopt.tools.api.advice import Advice, Findings, advice_on, findings_of
-from sdyopt.tools.api.comparisons import Comparable, Comparison
+from sdyopt.tools.api.analyses import Advice, Comparable, Comparison, Findings, advice_on, findings_of
 from sdyopt.tools.api.errors import (
     Diagnostic,
     ParseError,

@@ -12,7 +12,7 @@ from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.mlir.asm.parser.module_parser import ModuleParser
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy import sharding_edits
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding_edits import remove_sharding, set_sharding

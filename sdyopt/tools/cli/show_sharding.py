@@ -18,8 +18,7 @@ from sdyopt.base.diagnostics.render import render
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.usage import UsageError, nearest_or_all
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp, find_mesh
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_checks import bound_axes

@@ -3,7 +3,7 @@
 import pytest
 
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling, separate_run
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING_RULE
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
 from sdyopt.mlir.dialects.sdy.rule import DimMapping, OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
 from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp, SliceOp

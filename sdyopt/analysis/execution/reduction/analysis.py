@@ -31,7 +31,7 @@ from sdyopt.mlir.asm.printer.asm_printer import print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding_edits import (
     add_argument,
     calls_of,

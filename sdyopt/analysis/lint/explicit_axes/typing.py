@@ -30,7 +30,7 @@ from sdyopt.analysis.lint.explicit_axes.specs import (
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.chlo.operations import TopKOp
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp

@@ -23,7 +23,7 @@ from sdyopt.analysis.lint.rule import MIN_WIRE_BYTES, Finding, LintedPrograms, L
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
 from sdyopt.mlir.error_help.table import text

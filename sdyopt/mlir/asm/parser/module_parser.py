@@ -18,7 +18,18 @@ from sdyopt.mlir.asm.lexical import BLOCK_ID, INTEGER_TYPE
 from sdyopt.mlir.asm.parser.asm_parser import LEADING_TRIVIA, AsmParser
 from sdyopt.mlir.asm.parser.generic_op import parse_generic, resolve_properties
 from sdyopt.mlir.asm.parser.op_parser import Argument, OpAsmParser
-from sdyopt.mlir.asm.parser.parser_state import ParserState, UnresolvedLocation
+from sdyopt.mlir.asm.parser.parser_state import (
+    MAX_TEMPLATE_LENGTH,
+    NAMES,
+    ParserState,
+    Statement,
+    UnresolvedLocation,
+    build_from_template,
+    build_simple,
+    key_of,
+    split_location,
+    template_of,
+)
 from sdyopt.mlir.asm.parser.ssa_scope import (
     BlockLabels,
     ParseRecord,
@@ -26,16 +37,6 @@ from sdyopt.mlir.asm.parser.ssa_scope import (
     Scope,
     parse_result_groups,
     raise_all,
-)
-from sdyopt.mlir.asm.parser.statement_cache import (
-    MAX_TEMPLATE_LENGTH,
-    NAMES,
-    Statement,
-    build_from_template,
-    build_simple,
-    key_of,
-    split_location,
-    template_of,
 )
 from sdyopt.mlir.asm.parser.statement_templates import (
     Holes,

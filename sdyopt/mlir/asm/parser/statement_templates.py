@@ -34,8 +34,8 @@ from sdyopt.mlir.asm.lexical import BARE_ID
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.asm.parser.attributes import AttributeParser
 from sdyopt.mlir.asm.parser.op_parser import OpAsmParser
+from sdyopt.mlir.asm.parser.parser_state import Statement, is_constant, split_value, with_value
 from sdyopt.mlir.asm.parser.ssa_scope import ForwardValue, Scope
-from sdyopt.mlir.asm.parser.statement_cache import Statement, is_constant, split_value, with_value
 from sdyopt.mlir.asm.printer.ssa_names import format_of_signature
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, SymbolRef, nested_attributes
 from sdyopt.mlir.ir.builtin_attributes import DenseArray, DenseElements

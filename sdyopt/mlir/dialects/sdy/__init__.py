@@ -8,7 +8,7 @@ from sdyopt.mlir.dialects.sdy import (
     reshard_canonicalization,
     rule,
 )
-from sdyopt.mlir.dialects.sdy.dialect import sdy as DIALECT  # noqa: N812
+from sdyopt.mlir.dialects.sdy.mesh import sdy as DIALECT  # noqa: N812
 
 __all__ = [
     "DIALECT",

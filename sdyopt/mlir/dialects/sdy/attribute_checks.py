@@ -23,7 +23,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
 from sdyopt.mlir.asm.parser.asm_parser import WRONG_KEYWORD, AsmParser
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.dialect import (
+from sdyopt.mlir.dialects.sdy.mesh import (
     BLOCK_ARGUMENT_PROPAGATION_EDGES,
     PROPAGATION_EDGES,
     RESULT_PROPAGATION_EDGES,

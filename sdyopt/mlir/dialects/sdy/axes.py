@@ -24,8 +24,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     string,
 )
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, sdy
 from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 
 

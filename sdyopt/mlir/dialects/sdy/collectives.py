@@ -25,8 +25,7 @@ from sdyopt.mlir.dialects.sdy.axes import (
     sorted_and_merged,
     with_axes,
 )
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, sdy
 from sdyopt.mlir.dialects.sdy.mesh_op import mesh_of
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attr
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, ShardingOwner, TensorSharding

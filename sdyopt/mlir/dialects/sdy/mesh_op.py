@@ -9,8 +9,7 @@ from sdyopt.base.diagnostics.ids import ErrorKind, Message
 from sdyopt.mlir.asm.format.assembly_format import assembly
 from sdyopt.mlir.asm.lexical import symbol_text
 from sdyopt.mlir.dialects.builtin import ModuleOp
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, sdy
 from sdyopt.mlir.dialects.sdy.sharding import MeshOrRef, TensorSharding
 from sdyopt.mlir.ir.interfaces import has_parent
 from sdyopt.mlir.ir.op_fields import attr

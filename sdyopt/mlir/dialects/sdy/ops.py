@@ -22,7 +22,7 @@ from sdyopt.mlir.dialects.sdy.assembly_directives import (
     SHARDINGS_ATTR,
 )
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text
-from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.mesh import sdy
 from sdyopt.mlir.dialects.sdy.mesh_op import common_mesh, mesh_of
 from sdyopt.mlir.dialects.sdy.sharding import (
     AxisBinder,

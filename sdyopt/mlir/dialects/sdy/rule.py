@@ -19,7 +19,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
     nested_list,
 )
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
-from sdyopt.mlir.dialects.sdy.dialect import sdy
+from sdyopt.mlir.dialects.sdy.mesh import sdy
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 
 # The symbols of factors are i, j, …, z, then z_1, z_2, ….

@@ -34,8 +34,7 @@ from sdyopt.mlir.asm.format.attribute_format import (
 from sdyopt.mlir.asm.lexical import BARE_ID, symbol_text
 from sdyopt.mlir.asm.parser.asm_parser import AsmParser
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, ManualAxes, axis_refs_text
-from sdyopt.mlir.dialects.sdy.dialect import sdy
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import Mesh, sdy
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, accept_reduction_kind
 from sdyopt.mlir.ir.attribute import Attribute, SymbolRef
 from sdyopt.mlir.ir.op_fields import attr

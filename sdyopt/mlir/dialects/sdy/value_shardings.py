@@ -11,7 +11,7 @@ from sdyopt.mlir.dialects.sdy.assembly_directives import (
     ANY_SHAPED,
     SHARDING_ATTR,
 )
-from sdyopt.mlir.dialects.sdy.dialect import SHARDING, sdy
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, sdy
 from sdyopt.mlir.dialects.sdy.sharding import (
     MeshOrRef,
     ShardingOwner,
