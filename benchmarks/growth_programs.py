@@ -274,6 +274,27 @@ def nested_manual_computations(size: int) -> str:
     return _main("".join([*opening, *closing]), value="%r0")
 
 
+def shifted_values(size: int) -> str:
+    """A loop in a manual computation that passes each value on to the next, of which the first differs."""
+    values, types = range(size), _list(["tensor<8x8xf32>"] * (size + 1))
+    carried = _list(f"%c{n} = {'%b' if n else '%x'}" for n in values)
+    sharding = '[<@mesh, [{"x"}, {}]>]'
+    return (
+        'sdy.mesh @mesh = <["x"=2]>\n'
+        "func.func @main(%a: tensor<16x8xf32>) -> tensor<16x8xf32> {\n"
+        f"  %r = sdy.manual_computation(%a) in_shardings={sharding} out_shardings={sharding} "
+        'manual_axes={"x"} (%x: tensor<8x8xf32>) {\n'
+        "    %b = stablehlo.constant dense<0.0> : tensor<8x8xf32>\n"
+        "    %p = stablehlo.constant dense<true> : tensor<i1>\n"
+        f"    %0:{size + 1} = stablehlo.while({carried}, %d = %b) : {types} cond {{\n"
+        "      stablehlo.return %p : tensor<i1>\n    } do {\n"
+        f"      stablehlo.return %c0, {_list(f'%c{n}' for n in values)} : {types}\n    }}\n"
+        f"    %1 = stablehlo.dot %0#{size}, %x : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>\n"
+        "    sdy.return %1 : tensor<8x8xf32>\n  } : (tensor<16x8xf32>) -> tensor<16x8xf32>\n"
+        "  return %r : tensor<16x8xf32>\n}\n"
+    )
+
+
 def _manual(operand: str, argument: str) -> str:
     sharding = "[<@mesh, [{}]>]"
     return (
@@ -477,6 +498,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "nested loops, merged": Dimension(nested_loops, 100, ("-cse",)),
     "nested loops, checked": Dimension(nested_loops, 100, ("--check",)),
     "manual computations, propagated": Dimension(manual_computations, 200, PROPAGATE),
+    "values of a loop in a shard_map, reported": Dimension(shifted_values, 800, ("--report",)),
     "nested manual computations, propagated": Dimension(nested_manual_computations, 40, PROPAGATE),
     "blocks, parsed": Dimension(blocks, 3000),
     "blocks, canonicalized": Dimension(blocks, 3000, ("-canonicalize",)),

@@ -84,6 +84,7 @@ def counted(function: Callable[[], object]) -> int:
         ("canonicalize", "ifs of a condition, canonicalized", 20),
         ("canonicalize", "values of an scf.while, canonicalized", 40),
         ("", "sums of products, reported", 50),
+        ("", "values of a loop in a shard_map, reported", 50),
     ],
 )
 def test_passes_take_linear_time(pipeline: str, name: str, size: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 
 from sdyopt.analysis.figures.collective_traffic import COLLECTIVES, traffic_of
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts
@@ -21,7 +21,7 @@ from sdyopt.mlir.dialects.stablehlo.control_flow import ConditionalOp, Optimizat
 from sdyopt.mlir.dialects.stablehlo.nullary import ProcessIdOp
 from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 
 Axes = frozenset[str]
 
@@ -36,7 +36,7 @@ class Varying:
     """The axes that the values in the body of a manual computation vary along.
 
     What is not known, such as the result of a call, varies along all axes. `residuals` are the axes of values
-    in other manual computations.
+    in other manual computations. The axes of a value only become more, and its users get those that it gets.
     """
 
     def __init__(
@@ -48,12 +48,17 @@ class Varying:
         self._mesh = mesh
         self._all = frozenset(axis.name for axis in mesh.axes)
         self._axes: dict[Value, Axes] = {}
+        self._changed: list[Value] = []
+        self._read(computation.block)
         for argument, sharding in zip(computation.block.arguments, computation.in_shardings, strict=True):
             residual = outside_of(argument)
             source = None if residual is None or residuals is None else residuals(residual)
             axes = frozenset(axis.name for axis in sharding.axis_refs)
-            self._axes[argument] = axes if source is None else axes & source
-        self._read(computation.block)
+            self._add((argument,), axes if source is None else axes & source)
+        while self._changed:
+            value = self._changed.pop()
+            for use in value.uses:
+                self._pass_on(use, self._axes[value])
 
     def axes(self, value: Value) -> Axes:
         """The axes that a value varies along."""
@@ -63,69 +68,56 @@ class Varying:
         """The axes that one of several values varies along."""
         return _NONE.union(*map(self.axes, values))
 
+    def _add(self, values: Iterable[Value], axes: Axes) -> None:
+        """Adds to the axes of values in the body."""
+        for value in values:
+            before = self.axes(value)
+            if not axes <= before:
+                self._axes[value] = before | axes
+                self._changed.append(value)
+
     def _read(self, block: Block) -> None:
+        """Adds what operations have of themselves."""
+        self._axes |= dict.fromkeys(block.arguments, _NONE)
         for op in block.ops:
-            if isinstance(op, WhileOp):
-                self._read_loop(op)
-            elif isinstance(op, ConditionalOp):
-                self._read_branches(op)
-            elif isinstance(op, OptimizationBarrierOp):
-                self._axes |= {
-                    result: self.axes(operand)
-                    for result, operand in zip(op.results, op.operands, strict=True)
-                }
-            else:
-                self._axes |= dict.fromkeys(op.results, self._of(op))
+            self._axes |= dict.fromkeys(op.results, _NONE)
+            if isinstance(op, WhileOp | ConditionalOp):
+                for region in op.regions:
+                    self._read(region.blocks[0])
+            elif isinstance(op, ProcessIdOp | CallOp | ManualComputationOp):
+                self._add(op.results, self._all)
+            elif isinstance(op, COLLECTIVES):
+                along = self._along(op)
+                if along is None or not isinstance(op, _SAME):
+                    self._add(op.results, self._all if along is None else along)
 
-    def _of(self, op: Op) -> Axes:
-        if isinstance(op, ProcessIdOp | CallOp | ManualComputationOp):
-            return self._all
-        axes = self.joined(op.operands)
-        if not isinstance(op, COLLECTIVES):
-            return axes
+    def _along(self, op: Op) -> Axes | None:
+        """The axes of a collective; None if it is not known along which devices it is."""
         along = axis_names(traffic_of(op, self._mesh).axes)
-        if not along or not self._all.issuperset(along):
-            return self._all
-        return axes.difference(along) if isinstance(op, _SAME) else axes.union(along)
+        return frozenset(along) if along and self._all.issuperset(along) else None
 
-    def _read_loop(self, op: WhileOp) -> None:
-        """Values that a loop carries vary along more axes after each pass, until they do not.
+    def _pass_on(self, use: OpOperand, axes: Axes) -> None:
+        """Adds the axes of an operand to those of what depends on it."""
+        op, parent = use.owner, use.owner.parent_op
+        if op.next is None and isinstance(parent, WhileOp):
+            # If devices do not agree on the number of runs, all that the loop carries differs.
+            is_of_body = op.parent_region is parent.body
+            self._add(_carried(parent, [use.index] if is_of_body else range(len(parent.results))), axes)
+        elif op.next is None and isinstance(parent, ConditionalOp):
+            self._add((parent.results[use.index],), axes)
+        elif isinstance(op, WhileOp):
+            self._add(_carried(op, [use.index]), axes)
+        elif isinstance(op, OptimizationBarrierOp):
+            self._add((op.results[use.index],), axes)
+        else:
+            self._add(op.results, axes.difference(self._along(op) or ()) if isinstance(op, _SAME) else axes)
 
-        A loop in a loop begins with what it had before: axes only become more, and it is read once if they
-        do not.
-        """
-        arguments = op.body.blocks[0].arguments
-        carried = [
-            self.axes(value) | self._axes.get(argument, _NONE)
-            for value, argument in zip(op.operands, arguments, strict=True)
-        ]
-        while True:
-            for region in op.regions:
-                for argument, axes in zip(region.blocks[0].arguments, carried, strict=True):
-                    self._axes[argument] = axes
-                self._read(region.blocks[0])
-            (condition,), body = (region.blocks[0].last for region in op.regions[:1]), op.body.blocks[0].last
-            if condition is None or body is None:
-                break
-            ends = self.joined(condition.operands)
-            after = [
-                axes | self.axes(value) | ends for axes, value in zip(carried, body.operands, strict=True)
-            ]
-            if after == carried:
-                break
-            carried = after
-        self._axes |= dict(zip(op.results, carried, strict=True))
 
-    def _read_branches(self, op: ConditionalOp) -> None:
-        chosen = self.joined(op.operands)
-        results = [chosen] * len(op.results)
-        for region in op.regions:
-            self._read(region.blocks[0])
-            if (last := region.blocks[0].last) is not None:
-                results = [
-                    axes | self.axes(value) for axes, value in zip(results, last.operands, strict=True)
-                ]
-        self._axes |= dict(zip(op.results, results, strict=True))
+def _carried(op: WhileOp, indices: Iterable[int]) -> Iterator[Value]:
+    """Some of the values that a loop carries, in its regions and after it."""
+    for index in indices:
+        yield from (region.blocks[0].arguments[index] for region in op.regions)
+        yield op.results[index]
 
 
 class ManualDevices:
