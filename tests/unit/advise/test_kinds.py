@@ -46,15 +46,51 @@ PROGRAMS = (
 )
 
 
+# A product in three parts, and their gradients beside each other: as two pads and a concatenation of three.
+# The last three operations have other sizes, a part in another place, or elements between.
+_PARTS = """
+#at = loc("m.py":3:1)
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>},
+    %w: tensor<8x12xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>})
+    -> (tensor<4x4xf32>, tensor<4x12xf32>, tensor<4x12xf32>, tensor<4x12xf32>) {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<4x8xf32>, tensor<8x12xf32>) -> tensor<4x12xf32> loc(#at)
+  %1 = stablehlo.slice %0 [0:4, 0:4] : (tensor<4x12xf32>) -> tensor<4x4xf32> loc(#at)
+  %2 = stablehlo.slice %0 [0:4, 4:8] : (tensor<4x12xf32>) -> tensor<4x4xf32> loc(#at)
+  %3 = stablehlo.slice %0 [0:4, 8:12] : (tensor<4x12xf32>) -> tensor<4x4xf32> loc(#at)
+  %4 = stablehlo.multiply %1, %2 : tensor<4x4xf32>
+  %5 = stablehlo.multiply %4, %3 : tensor<4x4xf32>
+  %6 = stablehlo.pad %4, %z, low = [0, 8], high = [0, 0], interior = [0, 0]
+      : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x12xf32> loc(#at)
+  %7 = stablehlo.pad %5, %z, low = [0, 4], high = [0, 4], interior = [0, 0]
+      : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x12xf32> loc(#at)
+  %8 = stablehlo.concatenate %5, %4, %5, dim = 1
+      : (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x12xf32> loc(#at)
+  %9 = stablehlo.add %6, %7 : tensor<4x12xf32>
+  %10 = stablehlo.pad %5, %z, low = [0, 3], high = [0, 5], interior = [0, 0]
+      : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x12xf32> loc(#at)
+  %11 = stablehlo.pad %w, %z, low = [-4, 0], high = [0, 0], interior = [0, 0]
+      : (tensor<8x12xf32>, tensor<f32>) -> tensor<4x12xf32> loc(#at)
+  %12 = stablehlo.add %10, %11 : tensor<4x12xf32>
+  return %5, %8, %9, %12 : tensor<4x4xf32>, tensor<4x12xf32>, tensor<4x12xf32>, tensor<4x12xf32>
+}
+"""
+
+
 def page() -> str:
     """The page: a line for each change, after the program and its kind, and lines that a rewrite adds."""
-    return "".join(f"{line}\n" for name in PROGRAMS for line in _lines(name))
+    texts = {f"{name}.mlir": (_LIT / f"{name}.mlir").read_text(encoding="utf-8") for name in PROGRAMS}
+    return "".join(
+        f"{line}\n" for name, text in {**texts, "parts": _PARTS}.items() for line in _lines(name, text)
+    )
 
 
-def _lines(name: str) -> Iterator[str]:
-    yield f"{name}.mlir"
+def _lines(name: str, text: str) -> Iterator[str]:
+    yield name
     with interpreter_settings():
-        module = parsed((_LIT / f"{name}.mlir").read_text(encoding="utf-8"))
+        module = parsed(text)
         numbers = {op: number for number, op in enumerate(module.walk())}
         trials = Trials(module, completing_pipeline(module))
         program, before = Search(trials).program, _statements(module)
