@@ -8,6 +8,7 @@ names.sdy_text(change)         # [{"x"}] on %arg0; 2 more
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -17,7 +18,12 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of,
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
-from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts, functions_in
+from sdyopt.analysis.figures.execution_counts import (
+    CONTROL_FLOW,
+    CallLocations,
+    ExecutionCounts,
+    functions_in,
+)
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
     NO_LOCATION,
@@ -32,10 +38,12 @@ from sdyopt.analysis.figures.user_lines import (
     is_out_sharding,
     operation_text,
 )
+from sdyopt.analysis.interface.pages.page import source_files
+from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
@@ -49,6 +57,8 @@ from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
+# A longer expression is not repeated.
+_LONGEST_EXPRESSION = 48
 # Texts name at most this many of the other lines that have the same constraint.
 _OTHER_LINES, _OF_ONE_FILE = 4, 12
 
@@ -63,6 +73,7 @@ class ChangeNames:
         self._module, self._in_source = module, in_source
         self._lines = UserLines.of_module(module)
         self._gradients = Gradients(module)
+        self._files: dict[str, list[str]] = {}
         self._has_one_function = len(functions_in(module)) == 1
 
     @cached_property
@@ -114,7 +125,46 @@ class ChangeNames:
             return f"the gradient of {self.jax(weight)}"
         name = operation_text(owning_op(subject))
         line = self._lines.chosen(location).file_text
-        return f"the {name} {gradient}{line}" if gradient else f"the {name} at {line}"
+        if gradient:
+            return f"the {name} {gradient}{line}"
+        return f"{self._expression(subject) or f'the {name}'} at {line}"
+
+    def _expression(self, subject: OpResult | BlockArgument) -> str:
+        """`h @ p['up']`: the expression of Python whose value it is; "" if it is long, or no file."""
+        point = resolve_file_location(subject.location)
+        if not isinstance(point, FileRange) or not isinstance(subject, OpResult):
+            return ""
+        last = self._last_at.get(point)
+        if last is None or (last.signature.name, last.result_types) != (
+            subject.op.signature.name,
+            subject.op.result_types,
+        ):
+            return ""
+        if point.file not in self._files:
+            text = source_files([point.file], "", None).get(point.file, "")
+            self._files[point.file] = text.splitlines()
+        lines = self._files[point.file]
+        if point.line != point.end_line or not 0 < point.line <= len(lines):
+            return ""
+        # Columns of Python are those of bytes, from 0.
+        line = lines[point.line - 1].encode()
+        expression = line[point.column : point.end_column].decode("utf-8", "replace")
+        # The file may be another one by now.
+        is_there = point.end_column <= len(line) and len(expression) <= _LONGEST_EXPRESSION
+        return expression if is_there and _is_expression(expression) else ""
+
+    @cached_property
+    def _last_at(self) -> dict[FileRange, Op]:
+        """The last operation of each expression of the forward pass."""
+        last: dict[FileRange, Op] = {}
+        for op in self._module.walk():
+            is_of_body = isinstance(op.parent_op, (*CONTROL_FLOW, FuncOp, ManualComputationOp))
+            if not is_of_body or isinstance(op, ShardingConstraintOp):
+                continue
+            point = resolve_file_location(op.location)
+            if isinstance(point, FileRange) and source_location(op.location).phase not in GRADIENTS:
+                last[point] = op
+        return last
 
     def place(self, edit: AnnotationEdit) -> str:
         """`params['w']`, `result[0]`, or `model.py:12 (dot_general)`."""
@@ -403,3 +453,11 @@ def sdy_help(trial: Trial, names: ChangeNames) -> str:
 def sdy_text(sharding: TensorSharding) -> str:
     """A sharding as it is printed."""
     return TensorSharding.assembly.text(sharding)
+
+
+def _is_expression(text: str) -> bool:
+    try:
+        ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError):
+        return False
+    return True

@@ -21,6 +21,7 @@ from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
@@ -107,6 +108,8 @@ class Gradients:
         for subject, edit in edits_by_value.items():
             is_other = subject in together or (isinstance(subject, OpResult) and _line(subject.op) in lines)
             how = "" if is_other else self._how(edit)
+            if edit.is_new_constraint and isinstance(subject, OpResult) and _is_of_loop(subject):
+                how = None
             if how is not None:
                 written.append(edit._replace(how=how))
         # With explicit axes, JAX derives the shardings of most results.
@@ -198,6 +201,12 @@ def _handed_on(edit: AnnotationEdit) -> AnnotationEdit:
         result = user.results[0]
         edit = edit._replace(subject=result, sharding=edit.sharding.with_dims(dims))
     return edit
+
+
+def _is_of_loop(value: OpResult) -> bool:
+    """Whether a loop's statement makes what the loop begins with, such as zeros that a scan fills."""
+    line = _line(value.op)
+    return any(isinstance(user, WhileOp) and _line(user) == line for user in value.users) and line[1] != 0
 
 
 def _line(op: Op) -> tuple[object, ...]:

@@ -492,12 +492,8 @@ class Trials:
         is_small = self._size < LEAST_ESTIMATED
         share = 1 + (_MISSED if is_small else -_ESTIMATED_NOISE)
         least = EstimatedCost(limit.seconds * share, limit.at_most * share)
-        return [
-            _ABOVE
-            if (not is_small and self._is_simplified(change)) or (cost is not None and cost.is_above(least))
-            else cost
-            for change, cost in zip(changes, self._estimate.costs(changes, least), strict=True)
-        ]
+        costs = self._estimate.costs(changes, least)
+        return [_ABOVE if cost is not None and cost.is_above(least) else cost for cost in costs]
 
     def _is_simplified(self, change: Change) -> bool:
         return self._propagated is not None and self._propagated[0].is_simplified(change)
@@ -518,16 +514,19 @@ class Trials:
         and all whose keys are `asked`.
         """
         below: list[tuple[Fraction, int]] = []
-        unknown: list[int] = []
+        unknown: tuple[list[int], list[int]] = [], []
         above: set[int] = set()
         for number, cost in enumerate(self._estimated(changes, limit)):
             if cost is None:
-                unknown.append(number)
+                # What is simplified away may be constrained at what it is computed from.
+                unknown[self._is_simplified(changes[number])].append(number)
             elif cost is _ABOVE:
                 above.add(number)
             else:
                 below.append((cost.seconds + cost.at_most, number))
-        first = {*unknown[: most // 2], *(number for _, number in sorted(below)[:most])}
+        each = most // 2 if below or above else most
+        first = {number for numbers in unknown for number in numbers[:each]}
+        first.update(number for _, number in sorted(below)[:most])
         first.update(number for number, change in enumerate(changes) if change.key in asked)
         tried = [change for number, change in enumerate(changes) if number in first - above]
         trials = self._in_full(tried, jobs, None if limit is None else limit.seconds)

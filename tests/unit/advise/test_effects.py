@@ -1,6 +1,7 @@
 """The verdicts on a change that was tried, and the values whose gradients changes are of."""
 
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
@@ -25,6 +26,8 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.dialects.stablehlo.elementwise import MulOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
@@ -415,3 +418,54 @@ def test_rows_that_are_looked_up_are_not_sharded_further(
     before = figures(100, peak=100)._replace(seconds=Fraction(100), flops=Fraction(100))
     trial = Trial(Change((edit,)), before, before._replace(seconds=Fraction(50), wire_bytes=Fraction(50)))
     assert search.pays(trial) == expected
+
+
+_EXPRESSIONS = """
+#sum = loc("model.py":1:8 to :13)
+#product = loc("model.py":1:4 to :18)
+#scan = loc("model.py":2:0 to :9)
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %a : tensor<8xf32> loc("jit(f)/add"(#sum))
+  %1 = stablehlo.negate %0 : tensor<8xf32> loc("jit(f)/neg"(#product))
+  %2 = stablehlo.multiply %1, %0 : tensor<8xf32> loc("jit(f)/mul"(#product))
+  %zero = stablehlo.constant dense<0.0> : tensor<f32> loc("jit(f)/scan"(#scan))
+  %3 = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<f32>) -> tensor<8xf32> loc("jit(f)/scan"(#scan))
+  %4:2 = stablehlo.while(%b = %2, %c = %3) : tensor<8xf32>, tensor<8xf32>
+  cond {
+    %true = stablehlo.constant dense<true> : tensor<i1>
+    stablehlo.return %true : tensor<i1>
+  } do {
+    stablehlo.return %c, %b : tensor<8xf32>, tensor<8xf32>
+  } loc("jit(f)/while"(#scan))
+  return %4#0 : tensor<8xf32>
+}
+"""
+
+
+def test_values_have_the_expressions_of_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    module = sdyopt.parse(_EXPRESSIONS).ir
+    values = {op.signature.name.partition(".")[2]: op.results[0] for op in module.walk() if op.results}
+
+    def texts() -> list[str]:
+        names = ChangeNames(module)
+        return [names.jax(values[name]) for name in ("add", "negate", "multiply")]
+
+    unnamed = ["the add at model.py:1", "the negate at model.py:1", "the multiply at model.py:1"]
+    assert texts() == unnamed
+    Path("model.py").write_text("y = 1\nscan(f, y)\n", encoding="utf-8")
+    assert texts() == unnamed
+    Path("model.py").write_text("y = f(b(a + a), c)\nscan(f, y)\n", encoding="utf-8")
+    assert texts() == ["a + a at model.py:1", "the negate at model.py:1", "f(b(a + a), c) at model.py:1"]
+
+
+def test_what_a_scan_begins_with_is_not_constrained() -> None:
+    module = sdyopt.parse(_EXPRESSIONS).ir
+    mesh = next(op for op in module.walk() if isinstance(op, MeshOp))
+    sharding = TensorSharding(SymbolRef("mesh"), (DimensionSharding((AxisRef("x"),)),))
+    for op in module.walk():
+        if isinstance(op, BroadcastInDimOp | MulOp):
+            (subject,) = op.results
+            edit = AnnotationEdit(subject, sharding, mesh.mesh)
+            assert bool(Gradients(module).constrained([edit])) == isinstance(op, MulOp)
