@@ -524,8 +524,8 @@ class Trials:
                 above.add(number)
             else:
                 below.append((cost.seconds + cost.at_most, number))
-        each = most // 2 if below or above else most
-        first = {number for numbers in unknown for number in numbers[:each]}
+        limit_of_unknown = most // 2 if below or above else most
+        first = {number for numbers in unknown for number in numbers[:limit_of_unknown]}
         first.update(number for _, number in sorted(below)[:most])
         first.update(number for number, change in enumerate(changes) if change.key in asked)
         tried = [change for number, change in enumerate(changes) if number in first - above]
