@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 
@@ -90,7 +90,10 @@ def surest_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
             first = surest
         alike = [trial for trial in near if _saves_nearly(trial, first, moves_whole)]
         first = min(alike, key=_places, default=first) if _places(first) > 1 else first
-        first = max([first, *_within(first, rest, moves_whole)], key=partial(_gain, moves_whole))
+        # The changes of some of the constraints of a wide one that save half as much as it, or more.
+        # These were written otherwise than the rest of them: of equal ones, all are wrong.
+        within = (trial for trial in rest if _is_within(trial, first, moves_whole))
+        first = max([first, *within], key=partial(_gain, moves_whole))
         rest.remove(first)
         ordered.append(first)
     return ordered
@@ -101,14 +104,6 @@ def _saves_nearly(trial: Trial, best: Trial, moves_whole: bool) -> bool:
     sent, most = trial.before.wire_bytes, 1 - _TENTH
     is_fast = trial.saved(moves_whole) >= most * best.saved(moves_whole)
     return is_fast and sent - trial.after.wire_bytes >= most * (sent - best.after.wire_bytes)
-
-
-def _within(wide: Trial, trials: Sequence[Trial], moves_whole: bool) -> Iterator[Trial]:
-    """The changes of some of the constraints of a wide one that save half as much as it, or more.
-
-    These were written otherwise than the rest of them: of equal ones, all are wrong.
-    """
-    return (trial for trial in trials if _is_within(trial, wide, moves_whole))
 
 
 def _is_within(trial: Trial, wide: Trial, moves_whole: bool) -> bool:

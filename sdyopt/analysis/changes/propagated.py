@@ -84,7 +84,12 @@ class Propagated(NamedTuple):
                 assert isinstance(value, OpResult | BlockArgument)
                 edit.edit_copy(value, rewriter)
                 if not edit.is_removal:
-                    edited.append(_verified_with(owning_op(value) if edit.replaced else next(value.users)))
+                    # The outermost manual computation around a constraint, which verifies its axes; or
+                    # itself.
+                    constraint = owning_op(value) if edit.replaced else next(value.users)
+                    around = [op for op in constraint.ancestors() if isinstance(op, ManualComputationOp)]
+                    verified_with = around[-1] if around else constraint
+                    edited.append(verified_with)
         return copy, edited
 
     def _is_as_written(self, edit: AnnotationEdit) -> bool:
@@ -174,12 +179,6 @@ class Propagated(NamedTuple):
 
 def _is_effective(edit: AnnotationEdit) -> bool:
     return edit.is_new_constraint or edit.is_removal or annotation_of(edit.subject) is not edit.sharding
-
-
-def _verified_with(constraint: Op) -> Op:
-    """The outermost manual computation around a constraint, which verifies its axes; or itself."""
-    around = [op for op in constraint.ancestors() if isinstance(op, ManualComputationOp)]
-    return around[-1] if around else constraint
 
 
 def owning_op_of(subject: Subject) -> Op:

@@ -55,6 +55,13 @@ class Place(NamedTuple):
         """The axes, none without an annotation. None if a PartitionSpec cannot say them."""
         return axes_of_sharding(self.sharding, len(self.shape))
 
+    def is_gathered(self, own: Axes | None) -> bool:
+        """Whether a constraint of an input leaves out some of its axes, and has no others."""
+        op = self.subject.op if isinstance(self.subject, OpResult) else None
+        if not isinstance(op, ShardingConstraintOp) or own is None or self.axes is None or self.axes == own:
+            return False
+        return all(set(names) <= set(of_dim) for names, of_dim in zip(self.axes, own, strict=True))
+
 
 @dataclass(eq=False)
 class ValueClass:
@@ -74,16 +81,17 @@ class ValueClass:
         results = [result for result in self.results if self.arguments or result.sharding is not None]
         return [*self.arguments, *self.constraints, *results]
 
+    def name_of(self) -> object:
+        """The key that classes of one role share: the name without its index, or else the colour."""
+        shardings = tuple(dict.fromkeys(place.sharding for place in self.places))
+        for place in self.arguments:
+            name = name_of(place.subject) if isinstance(place.subject, BlockArgument) else ""
+            if pattern_of(name) != name:
+                return pattern_of(name), self.shape, shardings
+        return self.colour
+
 
 ClassOf = Callable[[Value], ValueClass | None]
-
-
-def _is_gathered(place: Place, own: Axes | None) -> bool:
-    """Whether a constraint of an input leaves out some of its axes, and has no others."""
-    op = place.subject.op if isinstance(place.subject, OpResult) else None
-    if not isinstance(op, ShardingConstraintOp) or own is None or place.axes is None or place.axes == own:
-        return False
-    return all(set(names) <= set(of_dim) for names, of_dim in zip(place.axes, own, strict=True))
 
 
 class RoleGroup(NamedTuple):
@@ -117,7 +125,7 @@ class RoleGroup(NamedTuple):
         Where an input is gathered on purpose, as parameters are for a layer, is not changed with it.
         """
         own = next((place.axes for value_class in self.classes for place in value_class.arguments), None)
-        gathered = {place.subject for place in self.places if _is_gathered(place, own)}
+        gathered = {place.subject for place in self.places if place.is_gathered(own)}
         chosen = subject in gathered
         return [place for place in self.places if (place.subject in gathered) == chosen]
 
@@ -133,20 +141,10 @@ def roles_of(module: Op) -> list[RoleGroup]:
     colours: dict[object, int] = {}
     for value_class in result:
         # The same weight of each layer has one role, even if the first layer is used otherwise than the last.
-        roles.setdefault(colours.setdefault(_name_of(value_class), value_class.colour), []).append(
+        roles.setdefault(colours.setdefault(value_class.name_of(), value_class.colour), []).append(
             value_class
         )
     return [RoleGroup(tuple(role)) for role in roles.values()]
-
-
-def _name_of(of_class: ValueClass) -> object:
-    """The key that classes of one role share: the name without its index, or else the colour."""
-    shardings = tuple(dict.fromkeys(place.sharding for place in of_class.places))
-    for place in of_class.arguments:
-        name = name_of(place.subject) if isinstance(place.subject, BlockArgument) else ""
-        if pattern_of(name) != name:
-            return pattern_of(name), of_class.shape, shardings
-    return of_class.colour
 
 
 class _Classes:

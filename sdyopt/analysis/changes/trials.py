@@ -242,6 +242,9 @@ class Trial(NamedTuple):
         """Whether partitioners send the same after it."""
         return self.effect.is_conflict_free
 
+    def answer(self) -> Answer:
+        return self.figures, self.has_failed, self.shardings, self.sent
+
 
 # The figures, shardings of results and bytes by place of a program.
 _Measured = tuple[Figures | None, Results | None, Sent | None]
@@ -669,11 +672,7 @@ _FORKED = ContextPart[tuple[Trials, Sequence[Change], Fraction | None] | None](N
 def _try_shared(number: int) -> Answer:
     assert _FORKED.value is not None
     trials, changes, limit = _FORKED.value
-    return _answer(trials._trial(changes[number], limit))
-
-
-def _answer(trial: Trial) -> Answer:
-    return trial.figures, trial.has_failed, trial.shardings, trial.sent
+    return trials._trial(changes[number], limit).answer()
 
 
 def main() -> None:
@@ -691,7 +690,7 @@ def main() -> None:
             except EOFError:
                 break
             trial = trials._trial(Change(tuple(edit_at(ops, *item) for item in placed)), limit)
-            pickle.dump(_answer(trial), sys.stdout.buffer)
+            pickle.dump(trial.answer(), sys.stdout.buffer)
             sys.stdout.buffer.flush()
 
 

@@ -74,6 +74,59 @@ class Question:
             return ""
         return f" {where_annotated(annotation, self.names)}"
 
+    def closed(self) -> str:
+        dim = self.dim_of_culprit(self.refusal.factor)
+        annotated = self.annotation()
+        return f"dimension {dim} of {self.culprit_name} is closed{annotated}"
+
+    def other_axes(self) -> str:
+        refusal = self.refusal
+        if refusal.culprit is None:
+            return "two other operands or results are sharded along other axes"
+        dim = self.dim_of_culprit(refusal.factor)
+        axes = axis_refs_text(refusal.conflicting)
+        text = f"dimension {dim} of {self.culprit_name} is sharded along {axes}"
+        if not refusal.conflicting:
+            text = f"dimension {dim} of {self.culprit_name} is sharded along other axes"
+        result = precedence(self.record, self.run, self.absence, refusal)
+        text = f"{text}, and neither list is a prefix of the other"
+        return text if result is None else f"{text}; {self._sources_text(result)}"
+
+    def _sources_text(self, result: Precedence) -> str:
+        """The origin of the axis of the culprit: `"y" comes from the input %b and the input %c`."""
+        axis = result.winner.axis
+        annotations = [source.annotation for source in sources(self.record, self.run, self.culprit, axis)]
+        listed = list(dict.fromkeys([annotation_text(annotation, self.names) for annotation in annotations]))
+        shown = listed[:_SHOWN_SOURCES]
+        more = f" and {len(listed) - len(shown)} more" if len(listed) > len(shown) else ""
+        return f"{axis_text(axis)} comes from {' and '.join(shown)}{more}"
+
+    def not_divisible(self) -> str:
+        site, refusal = self.absence.site, self.refusal
+        assert isinstance(site, Site)
+        size = site.rule.factor_sizes[refusal.factor]
+        axis_size = self._axis_size()
+        dim = self.absence.dim
+        return (
+            f"{self.axes} has size {axis_size}, which does not divide {size}, the size of the corresponding "
+            f"part of dimension {dim}"
+        )
+
+    def overflow(self) -> str:
+        conflicting = axis_refs_text(self.refusal.conflicting)
+        if conflicting:
+            dim = self.dim_of_culprit(self.refusal.factor)
+            return (
+                f"dimension {dim} of {self.culprit_name} is also sharded along {conflicting}, whose size "
+                "does not divide the more major part of it"
+            )
+        return f"the size of {self.axes} does not divide the corresponding part of {self.culprit_name}"
+
+    def _axis_size(self) -> int:
+        sharding = self.run.final.get(self.absence.neighbor)
+        mesh = None if sharding is None else self.run.mesh_of(sharding.mesh_or_ref)
+        return 0 if mesh is None else sharded_size(self.refusal.axes[:1], mesh)
+
 
 _CLOSED = "in JAX, each dimension of an annotation is closed, except P.UNCONSTRAINED"
 
@@ -154,12 +207,6 @@ def _reason(question: Question) -> str:
 # --- Reasons that a step decides --------------------------------------------------------------------
 
 
-def _closed(question: Question) -> str:
-    dim = question.dim_of_culprit(question.refusal.factor)
-    annotated = question.annotation()
-    return f"dimension {dim} of {question.culprit_name} is closed{annotated}"
-
-
 def _other_factor(question: Question) -> str:
     refusal = question.refusal
     assert refusal.other_factor is not None
@@ -175,55 +222,6 @@ def _other_factor(question: Question) -> str:
     return text if result is None else f"{text}: {_rule_text(result, question)}"
 
 
-def _other_axes(question: Question) -> str:
-    refusal = question.refusal
-    if refusal.culprit is None:
-        return "two other operands or results are sharded along other axes"
-    dim = question.dim_of_culprit(refusal.factor)
-    axes = axis_refs_text(refusal.conflicting)
-    text = f"dimension {dim} of {question.culprit_name} is sharded along {axes}"
-    if not refusal.conflicting:
-        text = f"dimension {dim} of {question.culprit_name} is sharded along other axes"
-    result = precedence(question.record, question.run, question.absence, refusal)
-    text = f"{text}, and neither list is a prefix of the other"
-    return text if result is None else f"{text}; {_sources_text(question, result)}"
-
-
-def _sources_text(question: Question, result: Precedence) -> str:
-    """The origin of the axis of the culprit: `"y" comes from the input %b and the input %c`."""
-    axis = result.winner.axis
-    annotations = [
-        source.annotation for source in sources(question.record, question.run, question.culprit, axis)
-    ]
-    listed = list(dict.fromkeys([annotation_text(annotation, question.names) for annotation in annotations]))
-    shown = listed[:_SHOWN_SOURCES]
-    more = f" and {len(listed) - len(shown)} more" if len(listed) > len(shown) else ""
-    return f"{axis_text(axis)} comes from {' and '.join(shown)}{more}"
-
-
-def _not_divisible(question: Question) -> str:
-    site, refusal = question.absence.site, question.refusal
-    assert isinstance(site, Site)
-    size = site.rule.factor_sizes[refusal.factor]
-    axis_size = _axis_size(question)
-    dim = question.absence.dim
-    return (
-        f"{question.axes} has size {axis_size}, which does not divide {size}, the size of the corresponding "
-        f"part of dimension {dim}"
-    )
-
-
-def _overflow(question: Question) -> str:
-    conflicting = axis_refs_text(question.refusal.conflicting)
-    if conflicting:
-        dim = question.dim_of_culprit(question.refusal.factor)
-        return (
-            f"dimension {dim} of {question.culprit_name} is also sharded along {conflicting}, whose size "
-            "does not divide the more major part of it"
-        )
-    return f"the size of {question.axes} does not divide the corresponding part of {question.culprit_name}"
-
-
 def _direction(question: Question) -> str:
     absence = question.absence
     assert isinstance(absence.site, Site)
@@ -234,12 +232,6 @@ def _direction(question: Question) -> str:
     return f"the factor does not propagate {way}"
 
 
-def _axis_size(question: Question) -> int:
-    sharding = question.run.final.get(question.absence.neighbor)
-    mesh = None if sharding is None else question.run.mesh_of(sharding.mesh_or_ref)
-    return 0 if mesh is None else sharded_size(question.refusal.axes[:1], mesh)
-
-
 _REASONS: dict[Reason, Callable[[Question], str]] = {
     Reason.MESHES: lambda _: "its operands and results have shardings on different meshes",
     Reason.MAXIMAL_MESH: lambda _: "the sharding is on a mesh of one device",
@@ -248,8 +240,8 @@ _REASONS: dict[Reason, Callable[[Question], str]] = {
     ),
     Reason.BLOCKED: lambda the: f"its rule blocks propagation along dimension {the.absence.dim}",
     Reason.DIRECTION: _direction,
-    Reason.OTHER_AXES: _other_axes,
-    Reason.CLOSED: _closed,
+    Reason.OTHER_AXES: Question.other_axes,
+    Reason.CLOSED: Question.closed,
     Reason.REPLICATED: lambda the: (
         f"{the.culprit_name} is explicitly replicated along {the.axes}{the.annotation()}"
     ),
@@ -257,8 +249,8 @@ _REASONS: dict[Reason, Callable[[Question], str]] = {
         f"{the.culprit_name} is unreduced along {the.axes}: its shards are to be summed along it"
     ),
     Reason.OTHER_FACTOR: _other_factor,
-    Reason.NOT_DIVISIBLE: _not_divisible,
-    Reason.OVERFLOW: _overflow,
+    Reason.NOT_DIVISIBLE: Question.not_divisible,
+    Reason.OVERFLOW: Question.overflow,
     Reason.RESULTS: lambda the: (
         "operands of an elementwise operation take from each other only axes that its result has, and "
         f"{the.culprit_name} lacks {the.axes}"

@@ -183,7 +183,13 @@ def _cause(
     earlier = [predecessor for value in values for predecessor in (value, *record.values.predecessors(value))]
     for item in earlier:
         if item in record.reshards and isinstance(reshard := record.reshards[item], InsertedReshard):
-            return _moved(reshard)
+            # A reshard at the operand that the plan moves: equal reshards of several operands are one
+            # afterwards.
+            plan = reshard.plan
+            moved = [
+                number for number in range(len(plan.values)) if plan.shardings[number] != plan.planned[number]
+            ]
+            return reshard if reshard.position in moved or not moved else InsertedReshard(plan, moved[0])
         if item in record.reshards:
             return record.reshards[item]
     ops = [
@@ -192,13 +198,6 @@ def _cause(
     constraints = [op for op in ops if isinstance(op, ShardingConstraintOp)]
     reshards = [op for op in ops if isinstance(op, ReshardOp)]
     return constraints[0] if constraints else reshards[0] if reshards else None
-
-
-def _moved(reshard: InsertedReshard) -> InsertedReshard:
-    """A reshard at the operand that the plan moves: equal reshards of several operands are one afterwards."""
-    plan = reshard.plan
-    moved = [number for number in range(len(plan.values)) if plan.shardings[number] != plan.planned[number]]
-    return reshard if reshard.position in moved or not moved else InsertedReshard(plan, moved[0])
 
 
 def _taker(cause: Required, names: ExplanationNames) -> str:

@@ -37,6 +37,17 @@ class Side(NamedTuple):
     dim: int
     is_absent: bool = False
 
+    def record_of(self, record: ShardingRecord) -> tuple[PropagationRun, Subject] | None:
+        """What propagation saw of the value of a side, or of the value before collectives of it."""
+        value = self.value
+        while True:
+            subject = subject_of(value, record)
+            if subject is not None and (self.is_absent or _has(subject[0].final.get(subject[1]), self.axis)):
+                return subject
+            if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
+                return None
+            value = value.op.operand_at(0)
+
 
 def sides_of(
     op: Op,
@@ -160,7 +171,7 @@ def add_sides(
     seen: set[tuple[Subject, AxisRef, bool]] = set()
     came: list[tuple[PropagationRun, Arrival]] = []
     for side in sides:
-        pair = _record_of(side, record)
+        pair = side.record_of(record)
         if pair is None or len(seen) == _SHOWN_SIDES:
             continue
         run, subject = pair
@@ -185,18 +196,6 @@ def add_sides(
                 add_arrival(node, arrival, run, names)
                 came.append((run, arrival))
     return came
-
-
-def _record_of(side: Side, record: ShardingRecord) -> tuple[PropagationRun, Subject] | None:
-    """What propagation saw of the value of a side, or of the value before collectives of it."""
-    value = side.value
-    while True:
-        subject = subject_of(value, record)
-        if subject is not None and (side.is_absent or _has(subject[0].final.get(subject[1]), side.axis)):
-            return subject
-        if not isinstance(value, OpResult) or not isinstance(value.op, CollectiveOp):
-            return None
-        value = value.op.operand_at(0)
 
 
 def _has(sharding: TensorSharding | None, axis: AxisRef) -> bool:

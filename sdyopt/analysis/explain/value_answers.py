@@ -234,7 +234,10 @@ def _resharded(value: Value, names: ExplanationNames) -> Iterator[tuple[str, str
                 last = _last_of_chain(user)
                 sharding = sharding_of(last.results[0])
                 if sharding is not None and any(dim.axes for dim in sharding.dims):
-                    what, words = _named(current, names), sharding_words(sharding)
+                    assert isinstance(current, OpResult | BlockArgument)
+                    described = names.described(current)
+                    named = described[0] if described else names.value(current)
+                    what, words = named, sharding_words(sharding)
                 is_reshard = constraint_text(last) == "reshard"
                 text = f"reshard shards {what}" if is_reshard else f"a use of {what} needs it"
                 yield f"{text} as {words}", names.source_line(user)
@@ -249,12 +252,6 @@ def _last_of_chain(op: Op) -> Op:
             break
         op = user
     return op
-
-
-def _named(value: Value, names: ExplanationNames) -> str:
-    assert isinstance(value, OpResult | BlockArgument)
-    described = names.described(value)
-    return described[0] if described else names.value(value)
 
 
 def _add_manual(

@@ -122,7 +122,7 @@ class Linter:
         for placed in sorted(placeds, key=lambda item: (not item.finding.collectives, item.is_of_check)):
             if (best := _best(placed, programs)) is None:
                 rest += [placed] if placed.finding.is_kept else []
-            elif not _is_reported(placed, best[0], reported, programs):
+            elif not placed.is_reported(best[0], reported, programs):
                 reported.append(best[0])
                 saving.append((placed, *best))
         if len(saving) > 1 and (together := search.together) is not None:
@@ -238,6 +238,26 @@ class _Placed(NamedTuple):
             return self.diagnostic.culprit or self.diagnostic.location, self.diagnostic.message
         return file_loc.file, file_loc.line
 
+    def is_reported(self, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
+        """Whether a change that is reported already is that of a finding, or does what it does."""
+        lines = {programs.place_of(collective)[0] for collective in self.finding.collectives}
+        is_of_place = bool(lines) and Measure.WIRE in self.rule.measures
+        for trial in reported:
+            if trial.change.key == best.change.key:
+                return True
+            if is_of_place:
+                # A check has it, too.
+                continue
+            if trial.figures == best.figures:
+                return True
+            before, after = (
+                sum((programs.search.sent_at(item, line) for line in lines), Fraction(0))
+                for item in (None, trial)
+            )
+            if before and 2 * after <= before:
+                return True
+        return False
+
 
 def _best(placed: _Placed, programs: _Programs) -> tuple[Trial, Measure] | None:
     """The best change for a finding, and the figure that it saves enough of.
@@ -282,27 +302,6 @@ def _with_change(placed: _Placed, trial: Trial, names: ChangeNames) -> Diagnosti
         return replace(diagnostic, help="\n  ".join(filter(None, [text, in_sdy])))
     reason = Diagnostic(Severity.NOTE, diagnostic.location, f"why: {diagnostic.message}")
     return replace(diagnostic, message=text, help=in_sdy, notes=[reason, *diagnostic.notes])
-
-
-def _is_reported(placed: _Placed, best: Trial, reported: list[Trial], programs: _Programs) -> bool:
-    """Whether a change that is reported already is that of a finding, or does what it does."""
-    lines = {programs.place_of(collective)[0] for collective in placed.finding.collectives}
-    is_of_place = bool(lines) and Measure.WIRE in placed.rule.measures
-    for trial in reported:
-        if trial.change.key == best.change.key:
-            return True
-        if is_of_place:
-            # A check has it, too.
-            continue
-        if trial.figures == best.figures:
-            return True
-        before, after = (
-            sum((programs.search.sent_at(item, line) for line in lines), Fraction(0))
-            for item in (None, trial)
-        )
-        if before and 2 * after <= before:
-            return True
-    return False
 
 
 def _without_reported_costs(placeds: Iterable[_Placed]) -> Iterator[_Placed]:
@@ -430,7 +429,10 @@ def read_comments(source: Source) -> Comments:
             comments.in_text |= ids
         else:
             line, _ = source.line_column(comment.start())
-            if _is_alone(source, comment.start()):
+            # Whether nothing but blanks is before an offset on its line.
+            offset = comment.start()
+            is_alone = not source.text[source.text.rfind("\n", 0, offset) + 1 : offset].strip()
+            if is_alone:
                 line = _next_line(source, line, following)
             comments.by_line.setdefault(line, set()).update(ids)
     return comments
@@ -444,11 +446,6 @@ def _known_ids(source: Source, offset: int, text: str, comments: Comments) -> It
         message = f"unknown lint rule '{match[0]}'"
         help = nearest(match[0], rule_ids()) or "--help-lint lists the rules"
         comments.problems.append(_problem(source, offset + match.start(), message, help))
-
-
-def _is_alone(source: Source, offset: int) -> bool:
-    """Whether nothing but blanks is before an offset on its line."""
-    return not source.text[source.text.rfind("\n", 0, offset) + 1 : offset].strip()
 
 
 def _next_line(source: Source, line: int, following: dict[int, int]) -> int:

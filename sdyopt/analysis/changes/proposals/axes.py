@@ -110,7 +110,10 @@ def kept_axes(program: ProposedOn) -> Iterator[Change]:
                 continue
             for dim, group in enumerate(groups):
                 have.update((group, name) for name in axes[dim])
-                if not _is_constraint(place) or group in groups[:dim]:
+                is_constraint = isinstance(place.subject, OpResult) and isinstance(
+                    place.subject.op, ShardingConstraintOp
+                )
+                if not is_constraint or group in groups[:dim]:
                     continue
                 for name in program.mesh.sizes:
                     if not any(name in names for names in axes):
@@ -128,10 +131,6 @@ def kept_axes(program: ProposedOn) -> Iterator[Change]:
         # The constraints of one statement are other proposals.
         if len(statements) > 1:
             yield program.change(edits, f'keep "{key[1]}"')
-
-
-def _is_constraint(place: Place) -> bool:
-    return isinstance(place.subject, OpResult) and isinstance(place.subject.op, ShardingConstraintOp)
 
 
 # Of so many of the largest values, so many that lack an axis get constraints; of those with one type and

@@ -83,7 +83,8 @@ def _for_reduction(
         result = argument, None if place is None else _sum_of(place), place
         places = [value for value in dict.fromkeys(result) if value is not None]
         for number, dim in enumerate(after.dims):
-            dims = _replaced(after, number, (*dim.axes, *added))
+            dims = _dims(after)
+            dims[number] = (*dim.axes, *added)
             for value in places:
                 yield from _change(program, value, after, dims)
     if isinstance(source, OpResult):
@@ -288,11 +289,3 @@ def _lost(before: TensorSharding, after: TensorSharding) -> list[AxisRef]:
 
 def _dims(sharding: TensorSharding) -> list[tuple[AxisRef, ...]]:
     return [tuple(dim.axes) for dim in sharding.dims]
-
-
-def _replaced(
-    sharding: TensorSharding, number: int, axes: tuple[AxisRef, ...]
-) -> Sequence[tuple[AxisRef, ...]]:
-    dims = _dims(sharding)
-    dims[number] = axes
-    return dims

@@ -48,6 +48,29 @@ class _Split(NamedTuple):
         """The number of the part that starts at an element."""
         return None if start % self.size else start // self.size
 
+    def interleave(self, ops: Sequence[Op], copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
+        for op in ops:
+            copy = copies[op]
+            builder = LocalBuilder(copy, rewriter)
+            if isinstance(copy, SliceOp):
+                whole, rank = self.shape(self.parts), self.type.rank + 1
+                number = copy.start_indices[self.dim] // self.size
+                starts = [number if dim == self.dim + 1 else 0 for dim in range(rank)]
+                limits = [number + 1 if dim == self.dim + 1 else size for dim, size in enumerate(whole)]
+                value = builder.slice(builder.reshape(copy.operand_at(0), whole), starts, limits)
+                new = builder.reshape(value, _shape(copy.results[0]))
+            else:
+                parts = [builder.reshape(value, self.shape(1)) for value in _parts(copy)]
+                if isinstance(copy, PadOp):
+                    number = copy.edge_padding_low[self.dim] // self.size
+                    low, high = [0] * (self.type.rank + 1), [0] * (self.type.rank + 1)
+                    low[self.dim + 1], high[self.dim + 1] = number, self.parts - 1 - number
+                    value = builder.pad(parts[0], copy.padding_value, low, high)
+                else:
+                    value = builder.concatenate(parts, self.dim + 1)
+                new = builder.reshape(value, self.type.shape)
+            rewriter.replace(copy, [new])
+
 
 @proposal("split products", share=1)
 def split_products(program: ProposedOn) -> Iterator[Change]:
@@ -71,7 +94,7 @@ def split_products(program: ProposedOn) -> Iterator[Change]:
         count = split.parts
         text = f"{count} weights, or one interleaved, for the split{where}"
         words = text, f"reshape to {'x'.join(map(str, split.shape(count)))} before slices"
-        yield Change(rewrite=partial(_interleave, split, (*slices, *joins)), words=words, op=slices[0])
+        yield Change(rewrite=partial(_Split.interleave, split, (*slices, *joins)), words=words, op=slices[0])
 
 
 def _line(op: Op) -> tuple[object, ...]:
@@ -123,30 +146,6 @@ def _joins(op: Op, split: _Split) -> bool:
     shape[split.dim] = split.size
     is_part = isinstance(before, RankedTensor) and list(before.shape) == shape
     return is_part and split.number(op.edge_padding_low[split.dim]) is not None
-
-
-def _interleave(split: _Split, ops: Sequence[Op], copies: Mapping[Op, Op], rewriter: Rewriter) -> None:
-    for op in ops:
-        copy = copies[op]
-        builder = LocalBuilder(copy, rewriter)
-        if isinstance(copy, SliceOp):
-            whole, rank = split.shape(split.parts), split.type.rank + 1
-            number = copy.start_indices[split.dim] // split.size
-            starts = [number if dim == split.dim + 1 else 0 for dim in range(rank)]
-            limits = [number + 1 if dim == split.dim + 1 else size for dim, size in enumerate(whole)]
-            value = builder.slice(builder.reshape(copy.operand_at(0), whole), starts, limits)
-            new = builder.reshape(value, _shape(copy.results[0]))
-        else:
-            parts = [builder.reshape(value, split.shape(1)) for value in _parts(copy)]
-            if isinstance(copy, PadOp):
-                number = copy.edge_padding_low[split.dim] // split.size
-                low, high = [0] * (split.type.rank + 1), [0] * (split.type.rank + 1)
-                low[split.dim + 1], high[split.dim + 1] = number, split.parts - 1 - number
-                value = builder.pad(parts[0], copy.padding_value, low, high)
-            else:
-                value = builder.concatenate(parts, split.dim + 1)
-            new = builder.reshape(value, split.type.shape)
-        rewriter.replace(copy, [new])
 
 
 def _parts(op: Op) -> Sequence[Value]:

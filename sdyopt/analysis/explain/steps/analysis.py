@@ -253,7 +253,7 @@ class _Builder:
         key = step.runner, step.site.rule, step.shardings
         known = self._tables.number(key, None)
         if self._tables.items[known] is None:
-            self._tables.items[known] = _table_data(factor_table(step))
+            self._tables.items[known] = factor_table(step).table_data()
         return known
 
     def _site(self, run: PropagationRun, site: Site) -> int:
@@ -338,10 +338,6 @@ def _axes_of(sharding: TensorSharding | None) -> list[str]:
     return texts if any(texts) else []
 
 
-def _table_data(table: FactorTable) -> object:
-    return [table.factors, table.rows, table.reasons]
-
-
 # The table of a step: the axes of each factor in each operand and result, and what does not propagate.
 #
 # Tables name no value, so steps with one rule and the same shardings share a table. A reason refers to an
@@ -367,6 +363,9 @@ class FactorTable:
     factors: tuple[tuple[str, int, str], ...]
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
     reasons: tuple[str, ...]
+
+    def table_data(self) -> object:
+        return [self.factors, self.rows, self.reasons]
 
 
 def factor_table(step: Step) -> FactorTable:

@@ -133,7 +133,14 @@ class ExplicitTyping:
         block = op.body.blocks[0]
         for number in changed:
             start, carried[number] = carried[number], returned[number]
-            if not _is_stacked(block, number):
+            # Whether a loop updates a part of a value that it carries, as a scan does with what its body
+            # returns.
+            last = block.terminator
+            source = None if last is None else last.operand_at(number).defining_op
+            # JAX calls a function that updates it.
+            is_update = isinstance(source, DynamicUpdateSliceOp | CallOp)
+            is_stacked = is_update and source is not None and source.operand_at(0) is block.arguments[number]
+            if not is_stacked:
                 self._need(
                     op,
                     "loop",
@@ -448,15 +455,6 @@ _TYPED: Mapping[type[Op], Callable[[ExplicitTyping, Op], list[Spec]]] = {
     TopKOp: ExplicitTyping._top_k,
     BroadcastInDimOp: ExplicitTyping._broadcast,
 }
-
-
-def _is_stacked(block: Block, number: int) -> bool:
-    """Whether a loop updates a part of a value that it carries, as a scan does with what its body returns."""
-    last = block.terminator
-    source = None if last is None else last.operand_at(number).defining_op
-    # JAX calls a function that updates it.
-    is_update = isinstance(source, DynamicUpdateSliceOp | CallOp)
-    return is_update and source is not None and source.operand_at(0) is block.arguments[number]
 
 
 def _name(op: Op) -> str:

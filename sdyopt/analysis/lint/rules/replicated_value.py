@@ -50,7 +50,11 @@ class ReplicatedValue(Rule):
                     name = argument_text(function, number)
                     yield from _finding(function, name, value, program, (argument(number),), programs)
         for op in program.module.walk():
-            if not _computes_fresh_values(op):
+            # Whether an operation computes results of its own, which a compiler does not fuse into their
+            # uses.
+            is_passed_on = bool(op.regions) or isinstance(op, (*COLLECTIVES, CallOp, BroadcastInDimOp))
+            computes_fresh_values = bool(op.operands) and not is_passed_on
+            if not computes_fresh_values:
                 continue
             if any(self._is_reported(operand, program) for operand in op.operands):
                 continue
@@ -71,12 +75,6 @@ class ReplicatedValue(Rule):
             return False
         sharding = program.shapes.sharding(value)
         return sharding is None or sharding.is_fully_replicated
-
-
-def _computes_fresh_values(op: Op) -> bool:
-    """Whether an operation computes results of its own, which a compiler does not fuse into their uses."""
-    is_passed_on = bool(op.regions) or isinstance(op, (*COLLECTIVES, CallOp, BroadcastInDimOp))
-    return bool(op.operands) and not is_passed_on
 
 
 def _finding(

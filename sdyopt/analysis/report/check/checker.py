@@ -114,6 +114,13 @@ class CostlyPlace:
         name = largest.location.file_text if largest.location.line else (*names, largest.value)[0]
         return f"{name} and {counted(self.further, 'line')} like it" if self.further else name
 
+    def key_of_change(self) -> object:
+        return None if self.best is None else self.best.change.key
+
+    def is_left(self) -> bool:
+        """Whether all that is known of a place is that the program calls its collectives itself."""
+        return self.is_written and not self.untried and not self.blocker
+
 
 @dataclass(slots=True)
 class MemoryPlace:
@@ -238,7 +245,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
         check.memory_place = None
     check.places = places_to_show(changed, others, most - (check.memory_place is not None))
     best = next(iter(search.ranked), None)
-    if best is not None and best.change.key not in map(_key_of_change, check.places):
+    if best is not None and best.change.key not in map(CostlyPlace.key_of_change, check.places):
         written_at = _place_of(best, check.places, search)
         if written_at is None:
             check.elsewhere = best
@@ -356,10 +363,10 @@ def places_by_change(
     parts = () if search.together is None else search.together.change.parts
     order = [part.key for part in parts if part.key in owners] + [trial.change.key for trial in search.ranked]
     ranks = {key: rank for rank, key in reversed(list(enumerate(order)))}
-    changed = sorted(owners.values(), key=lambda place: ranks.get(_key_of_change(place), len(ranks)))
-    number_of = {_key_of_change(place): number for number, place in enumerate(changed, 1)}
+    changed = sorted(owners.values(), key=lambda place: ranks.get(place.key_of_change(), len(ranks)))
+    number_of = {place.key_of_change(): number for number, place in enumerate(changed, 1)}
     for place in (place for place in costly if place.best is not None and place not in changed):
-        place.shared = number_of.get(_key_of_change(place), 0)
+        place.shared = number_of.get(place.key_of_change(), 0)
         if not place.shared:
             place.best = None
         elif place.best is not None:
@@ -373,10 +380,6 @@ def places_by_change(
     return changed, _merged([place for place in costly if place not in changed])
 
 
-def _key_of_change(place: CostlyPlace) -> object:
-    return None if place.best is None else place.best.change.key
-
-
 def places_to_show(
     changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: int
 ) -> list[CostlyPlace]:
@@ -384,15 +387,10 @@ def places_to_show(
     shown = changed[:most]
     # What the program itself writes is no annotation's.
     least = sum(map(_cost, (*changed, *others)), Fraction(0)) * _LITTLE
-    rest = sorted(others, key=lambda place: _is_left(place) or _cost(place) < least)[: most - len(shown)]
+    rest = sorted(others, key=lambda place: place.is_left() or _cost(place) < least)[: most - len(shown)]
     if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
         rest = [others[0], *rest[:-1]]
     return [*shown, *rest]
-
-
-def _is_left(place: CostlyPlace) -> bool:
-    """Whether all that is known of a place is that the program calls its collectives itself."""
-    return place.is_written and not place.untried and not place.blocker
 
 
 def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace | None:
