@@ -113,7 +113,8 @@ class Propagated(NamedTuple):
         is_in_chain = isinstance(value.defining_op, ShardingConstraintOp) or any(
             isinstance(user, ShardingConstraintOp) for user in subject.users
         )
-        if is_in_chain or constraining != [op] or self.merges_constraints:
+        # A constraint of a loop-carried value takes its users only if all its dimensions are closed.
+        if is_in_chain or constraining != [op] or self.merges_constraints or _is_edge_target(value):
             return False
         if edit.is_removal:
             return self._has_its_users(edit.subject, subject) and self._has_its_users(replaced.input, value)

@@ -182,6 +182,18 @@ def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> No
         assert resumed > number // 5
 
 
+def test_a_constraint_of_a_loop_may_be_applied_otherwise() -> None:
+    """With open dimensions, it does not take the users of what the loop carries: that is a whole trial."""
+    constraint = '%c = sdy.sharding_constraint %r#1 <@mesh, [{"data"}, {}]> : tensor<64x256xf32>'
+    with interpreter_settings():
+        search = adviser_on(LOOP.replace("return %r#1, %r#3", f"{constraint}\n  return %c, %r#3"), 1).search
+        assert search.trials._propagated is not None and search.mesh is not None
+        program, _ = search.trials._propagated
+        op = next(op for op in search.trials.module.walk() if isinstance(op, ShardingConstraintOp))
+        opened = op.sharding.with_dims([DimensionSharding(dim.axes, False) for dim in op.sharding.dims])
+        assert program.changed([Change((AnnotationEdit(op.results[0], opened, search.mesh.mesh),))]) is None
+
+
 def test_a_value_gets_its_sharding_without_manual_axes_again() -> None:
     """%a gets shardings from the body in one propagation, and from %x, without "seq", in the next."""
     body = MANUAL.replace(

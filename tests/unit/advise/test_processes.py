@@ -41,7 +41,7 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
     module = sdyopt.parse(PROGRAM)
     alone = module.advise(jobs=1)
     monkeypatch.setattr(os, "fork", forbidden)
-    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 1)
     with monkeypatch.context() as patch:
         # All trials are in the processes.
         patch.setattr(Trials, "_trial", forbidden)
@@ -55,7 +55,7 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
 def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     module = sdyopt.parse(PROGRAM)
     text = str(module.advise(jobs=1))
-    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 1)
     # They end at once.
     monkeypatch.setattr("sdyopt.analysis.changes.processes._MODULE", "sys")
     assert str(module.advise(jobs=2)) == text
@@ -68,7 +68,7 @@ def test_trials_run_here_if_a_forked_process_is_killed(monkeypatch: pytest.Monke
     pipeline = pipeline_of({"sdy-propagation-pipeline": {}})
     alone = Search(trials_on(sdyopt.parse(PROGRAM).ir, pipeline), jobs=1)
     together = Search(trials_on(sdyopt.parse(PROGRAM).ir, pipeline), jobs=2)
-    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 1)
     original, here = Trials._trial, os.getpid()
 
     def trial(self: Trials, change: Change, limit: Fraction | None) -> Trial:
@@ -90,7 +90,7 @@ def test_processes_end_with_their_owner(monkeypatch: pytest.MonkeyPatch) -> None
         original(self, *arguments)  # type: ignore[arg-type]
         kept.append(self)
 
-    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 0)
+    monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 1)
     monkeypatch.setattr(TrialProcesses, "__init__", init)
     module.advise(jobs=2)
     processes = kept[0]._processes
