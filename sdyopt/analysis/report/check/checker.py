@@ -117,10 +117,6 @@ class CostlyPlace:
     def key_of_change(self) -> object:
         return None if self.best is None else self.best.change.key
 
-    def is_left(self) -> bool:
-        """Whether all that is known of a place is that the program calls its collectives itself."""
-        return self.is_written and not self.untried and not self.blocker
-
 
 @dataclass(slots=True)
 class MemoryPlace:
@@ -387,7 +383,13 @@ def places_to_show(
     shown = changed[:most]
     # What the program itself writes is no annotation's.
     least = sum(map(_cost, (*changed, *others)), Fraction(0)) * _LITTLE
-    rest = sorted(others, key=lambda place: place.is_left() or _cost(place) < least)[: most - len(shown)]
+
+    def is_last(place: CostlyPlace) -> bool:
+        # All that is known of it is that the program calls its collectives itself, or it costs little.
+        is_called = place.is_written and not place.untried and not place.blocker
+        return is_called or _cost(place) < least
+
+    rest = sorted(others, key=is_last)[: most - len(shown)]
     if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
         rest = [others[0], *rest[:-1]]
     return [*shown, *rest]
