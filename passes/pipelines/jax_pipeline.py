@@ -26,7 +26,6 @@ from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
 from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSharding
 from ..partitioning.unify_meshes import UnifyMeshes
-from ..xla.canonicalize_from_hlo_import import CanonicalizeFromHloImport
 from .export_pipeline import simplify
 from .propagation_pipeline import propagation_pipeline
 
@@ -43,11 +42,9 @@ def jax_pipeline(
     `sdy-partition-pipeline` up to `sdy-pad-for-divisibility`: all communication is explicit, that of halos,
     sorts and `top_k` too, but types are still global. Before it runs what XLA does before Shardy:
     `sdy-import-hlo-shardings`, for a program that has only shardings of HLO,
-    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `sdy-simplify-hlo`,
-    `stablehlo-ext-canonicalize-from-hlo-import`, which gives values that a loop does not change to its body
-    without data-flow edges, and `cse`, which also removes dead operations. At the end,
-    `sdy-merge-collectives` merges equal collectives and what is computed from them, as XLA does after it has
-    partitioned a program.
+    `stablehlo-legalize-composite-to-call`, `sdy-inline-unsharded-calls`, `sdy-simplify-hlo`, and `cse`, which
+    also removes dead operations. At the end, `sdy-merge-collectives` merges equal collectives and what is
+    computed from them, as XLA does after it has partitioned a program.
 
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
     follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
@@ -69,7 +66,6 @@ def jax_pipeline(
         LegalizeCompositeToCall(),
         InlineUnshardedCalls(),
         SimplifyHlo(compiler=compiler),
-        CanonicalizeFromHloImport(),
         CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
