@@ -97,12 +97,13 @@ class Propagated(NamedTuple):
 
         Then they do not simplify more or less with a constraint than without it, or with another one.
         """
-        if not self._is_kept(edit):
-            return False
         sharding, replaced = edit.sharding, edit.replaced
+        if not self._is_kept(edit) or sharding.mesh_name is None:
+            # A pass names inlined meshes.
+            return False
         if edit.is_boundary:
             # A constraint gives an input its sharding if that says nothing.
-            return bool(sharding.axis_refs) or any(dim.is_closed for dim in sharding.dims)
+            return any(dim.axes or dim.is_closed for dim in sharding.dims)
         subject = copy_of(edit.subject, self.copies)
         assert not isinstance(edit.subject, FunctionResult) and not isinstance(subject, FunctionResult)
         if replaced is None:

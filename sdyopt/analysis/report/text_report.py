@@ -92,9 +92,11 @@ def section_lines(
 
 def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: int) -> Iterator[str]:
     """The header and the rows, each with its note below, and how many rows are left out."""
-    small = _small_rows(table) if rows == LARGE_ROWS else 0
+    small = 0
     if rows == LARGE_ROWS:
-        rows, table = None, replace(table, rows=[row for row in table.rows if not _is_small(row, table)])
+        large = _large_rows(table)
+        small = len(table.rows) - len(large)
+        rows, table = None, replace(table, rows=large)
     limit = len(table.rows) if rows is None else min(rows, noted_rows) if table.has_notes else rows
     # Rather the last column is below the others than cut.
     below = "" if table.has_notes or _width_of(table, limit) <= width - len(_INDENT) else table.columns[-1]
@@ -111,18 +113,15 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
         yield f"{_INDENT}… and {small} more, each less than 0.1% of the largest"
 
 
-def _small_rows(table: ReportTable) -> int:
-    """The number of rows of less than 0.1% of the bytes of the largest."""
-    return sum(_is_small(row, table) for row in table.rows)
-
-
-def _is_small(row: Row, table: ReportTable) -> bool:
+def _large_rows(table: ReportTable) -> list[Row]:
+    """The rows but those of less than 0.1% of the bytes of the largest."""
     if "bytes" not in table.columns:
-        return False
+        return list(table.rows)
     column = table.columns.index("bytes")
-    largest = max((_bytes_of(other[column]) or 0 for other in table.rows), default=0)
-    size = _bytes_of(row[column])
-    return size is not None and 1000 * size < largest
+    sizes = [_bytes_of(row[column]) for row in table.rows]
+    largest = max((size or 0 for size in sizes), default=0)
+    pairs = zip(table.rows, sizes, strict=True)
+    return [row for row, size in pairs if size is None or 1000 * size >= largest]
 
 
 def _bytes_of(text: str) -> float | None:
