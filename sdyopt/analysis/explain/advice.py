@@ -218,9 +218,10 @@ class ExplainedChanges:
         for trial in self._search.ranked:
             for edit in trial.change.edits:
                 subject = edit.subject
-                if not isinstance(subject, FunctionResult) and not edit.is_boundary:
-                    if self._search.names.location(subject).path_text == line:
-                        return trial
+                if isinstance(subject, FunctionResult) or edit.is_boundary:
+                    continue
+                if self._search.names.location(subject).path_text == line:
+                    return trial
         return None
 
     def _of_check(self, line: str) -> Trial | None:
