@@ -108,22 +108,17 @@ class Propagated(NamedTuple):
         assert not isinstance(edit.subject, FunctionResult) and not isinstance(subject, FunctionResult)
         if replaced is None:
             return self._has_its_users(edit.subject, subject)
+        # What passes make of other constraints, with open dimensions or none in their place, depends on more.
+        if edit.is_removal or not (sharding.is_fully_closed and replaced.sharding.is_fully_closed):
+            return False
         op = self.copies[replaced]
         value = op.operand_at(0)
         constraining = [user for user in value.users if isinstance(user, _CONSTRAINING)]
         is_in_chain = isinstance(value.defining_op, ShardingConstraintOp) or any(
             isinstance(user, ShardingConstraintOp) for user in subject.users
         )
-        # A constraint of a loop-carried value takes its users only if all its dimensions are closed.
-        if is_in_chain or constraining != [op] or self.merges_constraints or _is_edge_target(value):
-            return False
-        if edit.is_removal:
-            return self._has_its_users(edit.subject, subject) and self._has_its_users(replaced.input, value)
-        # It may be applied to its input if all its dimensions are closed, which it is not now.
-        is_settled = self.applied.get(value) is op or not sharding.is_fully_closed
-        return is_settled or (
-            isinstance(value, OpResult | BlockArgument) and self.again.annotation(value) is not None
-        )
+        is_other = is_in_chain or constraining != [op] or _is_edge_target(value)
+        return not is_other and not self.merges_constraints
 
     def _has_its_users(self, written: Value, value: Value) -> bool:
         """Whether a value before propagation has the users that it has in the written program."""
