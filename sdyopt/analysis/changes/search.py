@@ -56,7 +56,7 @@ _MAX_TOGETHER, _LOOKED_AT = 4, 6
 # that share of the time. So many are tried for that alone.
 _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
 # An estimate takes this part of the time of a trial.
-_BY_ESTIMATE = 20
+_BY_ESTIMATE = 10
 # The time of an exchange of axes may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
 # If no more than this share of the FLOPs is useful, a product is sharded along so many axes that it lacks.
@@ -85,7 +85,7 @@ class TrialBudget(NamedTuple):
         return max(self.least, min(self.looked_at, _BY_ESTIMATE * self.operations // max(size, 1)))
 
 
-BUDGET = TrialBudget(15_000, 12, 64)
+BUDGET = TrialBudget(15_000, 8, 64)
 # For changes that are made one after the other.
 SEQUENCE = TrialBudget(500_000, 24, 400)
 
