@@ -52,7 +52,7 @@ def test_a_budget_is_of_operations_and_looks_at_more_changes_than_it_tries(
     budget = TrialBudget(1000, 2, 8)
     assert (budget.trials(size), budget.changes(size)) == (trials, changes)
     assert TrialBudget(1000, 7, 8).changes(9999) == 7
-    assert (BUDGET.least, BUDGET.most, SEQUENCE.least, SEQUENCE.most) == (12, 64, 24, 400)
+    assert (BUDGET.least, BUDGET.most, SEQUENCE.least, SEQUENCE.most) == (8, 64, 24, 400)
 
 
 # What a program has after a change, and whether the change pays; without the risk of activations that move
