@@ -8,6 +8,7 @@ from sdyopt.analysis.comparison.comparison import compare
 from sdyopt.analysis.comparison.comparison_formats import comparison_text, text_comparison
 from sdyopt.analysis.comparison.other_program import program_of_report, values_at_peak
 from sdyopt.analysis.comparison.program_values import ProgramValues, values_of
+from sdyopt.analysis.figures.causes import stated_results, with_stated_results
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.interface import Analysis, AnalysisOptions, Program, Run
@@ -98,6 +99,7 @@ class _Observation(Analysis[AnalysisOptions]):
         super().__init__(options, run)
         self._title, self._has_inputs, self._topology = title, has_inputs, topology
         self._inputs: ProgramValues | None = None
+        self._stated: dict[str, str] = {}
         self._compared: Compared | None = None
 
     @property
@@ -107,11 +109,12 @@ class _Observation(Analysis[AnalysisOptions]):
         return self._compared
 
     def on_input(self, program: Program) -> None:
+        self._stated = stated_results(program.op)
         if self._has_inputs:
             self._inputs = values_of(program.op, self.run.name)
 
     def on_output(self, program: Program) -> None:
         values = values_of(program.op, self.run.name)
-        report = report_on(program.op, self._topology)
+        report = with_stated_results(report_on(program.op, self._topology), self._stated)
         report.assumption = program.assumption
         self._compared = Compared(self._title, values, report, self._inputs)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from sdyopt.analysis.comparison.matching import Tokens, ValueMatch, match_values, pair_anywhere
 from sdyopt.analysis.comparison.program_values import ProgramValue, ProgramValues, ValueRole, values_of
 from sdyopt.analysis.comparison.value_sharding import same_annotation, same_placement
+from sdyopt.analysis.figures.causes import stated_results, with_stated_results
 from sdyopt.analysis.figures.figures import Collective, LiveValue, Product, Report
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import SourceLocation
@@ -214,8 +215,11 @@ def compare_modules(before: NamedModule, after: NamedModule) -> ProgramCompariso
 
 
 def _program(module: NamedModule) -> ComparedProgram:
-    inputs = None if module.before_passes is None else values_of(module.before_passes, module.name)
-    return ComparedProgram(module.name, values_of(module.op, module.name), report_on(module.op), inputs)
+    source, report = module.before_passes, report_on(module.op)
+    inputs = None if source is None else values_of(source, module.name)
+    if source is not None:
+        report = with_stated_results(report, stated_results(source))
+    return ComparedProgram(module.name, values_of(module.op, module.name), report, inputs)
 
 
 Figure = int | None

@@ -30,8 +30,10 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
+from sdyopt.analysis.figures.causes import stated_results, with_stated_results
 from sdyopt.analysis.figures.execution_counts import entry_functions
-from sdyopt.analysis.figures.figures import Collective
+from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import Phase, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.units import bytes_text
@@ -333,6 +335,10 @@ class ExplainedChanges:
         original = self._originals[copy]
         assert isinstance(original, OpResult | BlockArgument)
         return original
+
+    def report_on(self, module: Op) -> Report:
+        """The report on the program after the passes."""
+        return with_stated_results(report_on(module, self.machine), stated_results(self._module))
 
     def annotation(self, result: FunctionResult) -> TensorSharding | None:
         """The sharding of a result that the program states."""

@@ -16,7 +16,6 @@ from sdyopt.analysis.figures.execution_counts import ExecutionCounts
 from sdyopt.analysis.figures.figures import Collective
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
-from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.units import HOISTED, bytes_text
 from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map
@@ -61,7 +60,7 @@ def explain_collective(
 ) -> Sentence:
     """Explains the need for a collective of the program."""
     op = collectives_of(module)[number]
-    report = report_on(module, advice.machine)
+    report = advice.report_on(module)
     figures = report.collectives[number]
     cause = _cause(op, record, names)
     sides = sides_of(op, figures, cause, module)

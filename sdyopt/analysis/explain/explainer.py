@@ -38,7 +38,6 @@ from sdyopt.analysis.explain.targets import (
 )
 from sdyopt.analysis.explain.value_answers import COMPARED_WIDTH, explain_subject, summarize_subject
 from sdyopt.analysis.figures.collective_traffic import COLLECTIVES
-from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.analysis.report.check.check_text import title_of, why
@@ -262,7 +261,7 @@ class ShardingExplainer:
         """What a line sends and why, as in a check, and what to write; None if it sends nothing."""
         if not collectives_of(self._module):
             return None
-        report = report_on(self._module, self.advice.machine)
+        report = self.advice.report_on(self._module)
         there = (
             place
             for place in places_of(report.collectives)
@@ -286,7 +285,7 @@ class ShardingExplainer:
         name = name_of(subject)
         pairs = [
             (number, collective)
-            for number, collective in enumerate(report_on(self._module, self.advice.machine).collectives)
+            for number, collective in enumerate(self.advice.report_on(self._module).collectives)
             if name and collective.moved == name and bytes_of_runs(collective)
         ]
         if pairs:

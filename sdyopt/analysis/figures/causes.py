@@ -7,8 +7,9 @@ is sharded along the axes, or a boundary such as a call or the results of a func
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
+from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
@@ -18,13 +19,14 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.user_lines import UserLines, is_shard_map, location_within
+from sdyopt.analysis.figures.user_lines import UserLines, constraint_text, is_shard_map, location_within
+from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.collectives import AllReduceOp, CollectiveOp, ReduceScatterOp
-from sdyopt.mlir.dialects.sdy.mesh import REPLACES
-from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp
+from sdyopt.mlir.dialects.sdy.mesh import REPLACES, SHARDING
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, NamedComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, TensorMapping
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
@@ -46,8 +48,8 @@ from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 WRITTEN = "written in the program"
 TRANSPOSED_PVARY = "the transpose of an implicit pvary"
 _BACKWARD_OF = "the backward of "
-# The reason for the sharding of a result that the program states.
-ANNOTATED, OUT_SHARDINGS = "the program states it", "out_shardings state it"
+# The reason for the sharding of a result that the program states: in the program of each device, in JAX.
+_ANNOTATED, _OUT_SHARDINGS = "the program states it", "out_shardings state it"
 _PSUMS = ("psum", "psum_invariant")
 _REDUCTIONS = (AllReduceOp, ReduceScatterOp)
 _LOCAL_REDUCTIONS = (stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp, stablehlo.ReduceScatterOp)
@@ -456,14 +458,38 @@ def _returned_by(op: CollectiveOp, user: Op, shapes: LocalShapes, more: str) -> 
     function = user.parent_op
     of = f" of @{function.sym_name}" if isinstance(function, FuncOp) else ""
     name, reason = returned_as(op) or f"a result{of}", _reason_of_result(op, shapes)
-    reason = stated_reason(name) if reason == ANNOTATED else reason
     because = f": {reason}" if reason else ""
     return f"{name}{more} {'need' if more else 'needs'} this sharding{because}"
 
 
 def stated_reason(name: str) -> str:
     """The reason for the sharding of a result that the program states; JAX gives results names."""
-    return OUT_SHARDINGS if name.startswith("result") and "@" not in name else ANNOTATED
+    return _OUT_SHARDINGS if name.startswith("result") and "@" not in name else _ANNOTATED
+
+
+def stated_results(module: Op) -> dict[str, str]:
+    """By the name of a result, what states its sharding in a program that no pass has changed."""
+    reasons: dict[str, str] = {}
+    for function in module.nested(FuncOp):
+        returned = function.body.blocks[-1].terminator if function.body.blocks else None
+        for number, attributes in enumerate(function.result_attributes):
+            name = result_text(function, number)
+            value = returned.operand_at(number) if isinstance(returned, FuncReturnOp) else None
+            if SHARDING in attributes:
+                reasons[name] = stated_reason(name)
+            elif isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp):
+                reasons[name] = f"the {constraint_text(value.op)} on it states it"
+    return reasons
+
+
+def with_stated_results(report: Report, stated: Mapping[str, str]) -> Report:
+    """A report with what states the shardings of results, by their names in the program as it was written."""
+    end = f" this sharding: {_ANNOTATED}"
+    for number, collective in enumerate(report.collectives):
+        if collective.cause.endswith(end) and (reason := stated.get(collective.cause.split(" need")[0])):
+            cause = f"{collective.cause.removesuffix(_ANNOTATED)}{reason}"
+            report.collectives[number] = replace(collective, cause=cause)
+    return report
 
 
 def returned_as(op: Op) -> str:
@@ -502,8 +528,8 @@ def _reason_of_result(op: CollectiveOp, shapes: LocalShapes) -> str:
             elif any(axis.sub_axis is not None for axis in old.axes):
                 reason = reason or "results are not sharded along sub-axes"
             else:
-                return ANNOTATED
-    return reason or ANNOTATED
+                return _ANNOTATED
+    return reason or _ANNOTATED
 
 
 def _taken_by_callee(op: Op) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from sdyopt.analysis.figures.causes import stated_results, with_stated_results
 from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_on
@@ -47,10 +48,15 @@ class Reporting(Analysis[Options]):
             self._budget = None if options.budget is None else Budget(*options.budget)
         with identified(BASELINE_ERROR):
             self._baseline = None if options.baseline is None else read_baseline(*options.baseline)
+        self._stated: dict[str, str] = {}
         self._tolerance = Fraction(options.tolerance) / 100
+
+    def on_input(self, program: Program) -> None:
+        self._stated = stated_results(program.op)
 
     def on_output(self, program: Program) -> None:
         report = report_on(program.op, self._topology, assumed_trips(self.options.assume_trips))
+        report = with_stated_results(report, self._stated)
         for function in program.op.nested(FuncOp):
             if len(function.body.blocks) > 1:
                 blocks = counted(len(function.body.blocks), "block")

@@ -119,7 +119,8 @@ class Module(ProgramView):
             title = symbol_name(module.ir) or self._program.source.name
             limits = topology, device_memory, assume_trips
             with execution_errors(self._program):
-                report = report_of(module.ir, title, str(module), *limits, compilation)
+                source = self._program.op if assumption else None
+                report = report_of(module.ir, title, str(module), *limits, compilation, source)
             report.ir.assumption = assumption
             return report
 

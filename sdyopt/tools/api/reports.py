@@ -411,8 +411,10 @@ def report_of(
     device_memory: str | None = None,
     assume_trips: int | Mapping[int, int] | None = None,
     compiled: Callable[[figures.Report], figures.Compiled] | None = None,
+    source: Op | None = None,
 ) -> Report:
-    """The report on a module, whose text is `program`."""
+    """The report on a module, whose text is `program`; `source` is the module before assumed passes."""
+    from sdyopt.analysis.figures.causes import stated_results, with_stated_results
     from sdyopt.analysis.figures.execution_counts import AssumedTrips
     from sdyopt.analysis.report.entry import report_on
 
@@ -423,6 +425,8 @@ def report_of(
         trips = AssumedTrips(assume_trips)
     memory = None if device_memory is None else memory_of_device(device_memory)
     report = report_on(op, speeds, trips)
+    if source is not None:
+        with_stated_results(report, stated_results(source))
     if memory is not None:
         report.device_memory = memory
     if compiled is not None:

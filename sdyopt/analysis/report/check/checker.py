@@ -16,7 +16,13 @@ from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
-from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY, WRITTEN, is_of_program
+from sdyopt.analysis.figures.causes import (
+    TRANSPOSED_PVARY,
+    WRITTEN,
+    is_of_program,
+    stated_results,
+    with_stated_results,
+)
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -230,6 +236,7 @@ class Checker:
 
 def check_of(report: Report, search: Search, memory: int | None = None, most: int = PLACES) -> CheckResult:
     """The check of a program after the passes, with at most so many places; lint shows more of them."""
+    report = with_stated_results(report, stated_results(search.trials.module))
     everywhere = places_of(report.collectives)
     check = CheckResult(report, costliest(everywhere), memory, search.trials.can_try)
     if not search.can_try:
