@@ -14,7 +14,7 @@ from functools import cached_property
 from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, AnnotationEdit, annotation_of, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
 from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines, is_derived
+from sdyopt.analysis.figures.user_lines import UserLines, is_derived, is_out_sharding
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.base.diagnostics.diagnostic import handling
@@ -96,8 +96,8 @@ class Gradients:
             statements.add(statement)
             if isinstance(subject, OpResult):
                 for other in self._constrained_with(subject, edit):
-                    edits_by_value.setdefault(other, edit._replace(subject=other))
-                    together.add(other)
+                    edits_by_value.setdefault(other.subject, other)
+                    together.add(other.subject)
         # A value that is recomputed in the backward pass has the line of the one that is constrained.
         lines = {
             _line(subject.op)
@@ -117,13 +117,30 @@ class Gradients:
             return ()
         return tuple(written)
 
-    def _constrained_with(self, subject: OpResult, edit: AnnotationEdit) -> Iterator[OpResult]:
-        """The other values that the statement of a change constrains."""
+    def _constrained_with(self, subject: OpResult, edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
+        """The edits of other values that the statement of a change constrains."""
         if edit.is_new_constraint:
             if (gradient := self.gradient(subject)) is not None:
-                yield gradient
+                yield edit._replace(subject=gradient)
         elif edit.replaced is not None:
-            yield from self._statements.get(statement_of(edit.replaced, self._lines), ())
+            for output in self._statements.get(statement_of(edit.replaced, self._lines), (subject,)):
+                yield edit._replace(subject=output)
+                if not edit.is_removal and is_out_sharding(edit.replaced):
+                    yield from self._of_gradient(output, edit)
+
+    def _of_gradient(self, output: OpResult, edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
+        """The edits of the gradient of a value with an `out_sharding`: JAX gives it the type of the value.
+
+        It is computed where the value is used. Nothing is known of an operation that uses several values of
+        that type, each of which has a gradient.
+        """
+        for user in dict.fromkeys(output.users):
+            if sum(operand.type is output.type for operand in user.operands) > 1:
+                continue
+            for op in self._ops.get((_line(user), True), ()):
+                is_constraint = isinstance(op, ShardingConstraintOp) and op.output.type is output.type
+                if is_constraint and annotation_of(op.results[0]) == annotation_of(output):
+                    yield from _transposed(edit._replace(subject=op.results[0]))
 
     def _how(self, edit: AnnotationEdit) -> str | None:
         """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
@@ -201,6 +218,21 @@ def _handed_on(edit: AnnotationEdit) -> AnnotationEdit:
         result = user.results[0]
         edit = edit._replace(subject=result, sharding=edit.sharding.with_dims(dims))
     return edit
+
+
+def _transposed(edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
+    """An edit of a derived constraint, and those of what it transposes, such as a product."""
+    yield edit
+    while isinstance(op := edit.replaced, ShardingConstraintOp) and isinstance(op.input, OpResult):
+        transpose = op.input.op
+        if not isinstance(transpose, TransposeOp) or not isinstance(transpose.operand, OpResult):
+            break
+        if not isinstance(transpose.operand.op, ShardingConstraintOp) or not is_derived(transpose.operand.op):
+            break
+        dims = dict(zip(transpose.permutation, edit.sharding.dims, strict=True))
+        sharding = edit.sharding.with_dims(tuple(dims[number] for number in range(len(dims))))
+        edit = edit._replace(subject=transpose.operand, sharding=sharding)
+        yield edit
 
 
 def _is_of_loop(value: OpResult) -> bool:

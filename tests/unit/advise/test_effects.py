@@ -382,6 +382,43 @@ def test_a_constraint_of_a_statement_is_written_with_that_of_the_gradient() -> N
         assert {each.subject for each in changes} == {first, gradient, recomputed}
 
 
+# y = einsum(x, w, out_sharding=…); z = einsum(y, v): JAX gives the gradient of y, and the product that it
+# transposes for it, the sharding of y.
+OUT_SHARDING = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x6xf32>, %v: tensor<6x10xf32>, %d: tensor<8x10xf32>)
+    -> (tensor<8x10xf32>, tensor<8x6xf32>) {
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<8x4xf32>, tensor<4x6xf32>) -> tensor<8x6xf32> loc(#first)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x6xf32> loc(#first)
+  %2 = stablehlo.dot_general %1, %v, contracting_dims = [1] x [0]
+      : (tensor<8x6xf32>, tensor<6x10xf32>) -> tensor<8x10xf32> loc(#second)
+  %3 = stablehlo.dot_general %v, %d, contracting_dims = [1] x [1]
+      : (tensor<6x10xf32>, tensor<8x10xf32>) -> tensor<6x8xf32> loc(#product)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{}, {"x"}]> : tensor<6x8xf32> loc(#product)
+  %5 = stablehlo.transpose %4, dims = [1, 0] : (tensor<6x8xf32>) -> tensor<8x6xf32> loc(#transpose)
+  %6 = sdy.sharding_constraint %5 <@mesh, [{"x"}, {}]> : tensor<8x6xf32> loc(#transpose)
+  return %2, %6 : tensor<8x10xf32>, tensor<8x6xf32>
+}
+#first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
+#second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))
+#product = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":7:5)))
+#transpose = loc("jit(step)/transpose(jvp())/transpose"("layer"("model.py":7:5)))
+"""
+
+
+def test_an_out_sharding_shards_the_gradient_too() -> None:
+    module = sdyopt.parse(OUT_SHARDING).ir
+    value, product, gradient = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
+    sharding = value.op.sharding
+    exchanged = sharding.with_dims(tuple(reversed(sharding.dims)))
+    edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
+    found = {edit.subject: edit.sharding for edit in edits}
+    assert found == {value: exchanged, gradient: exchanged, product: sharding}
+
+
 LOOKUP = """
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 func.func @main(
