@@ -58,6 +58,7 @@ from sdyopt.tools.driver.split import parse_source
 Pages = Sequence[str]
 
 _OF_UNVERIFIED = "with --{}, what runs later gets this invalid program, and may fail"
+_OF_NOTHING = "sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns"
 _OF_PYTHON = (
     "this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns, and "
     "sdyopt.check(jax.jit(f), *arguments) does that in Python"
@@ -202,6 +203,13 @@ class ChunkRun:
 
     def _parse(self) -> tuple[Op, Reproducer]:
         with identified(PARSE_ERROR):
+            if self._analyses.need_collectives and self._source.data is None:
+                lines = map(str.strip, self._source.text.splitlines())
+                if all(not line or line.startswith("//") for line in lines):
+                    error = DiagnosticError.at(
+                        self._source.location(0), "there is no program: the input is empty"
+                    )
+                    raise error.help(_OF_NOTHING)
             try:
                 op, resources = parse_source(
                     self._source, self._dialects, self._parse_options, self._upgrades(), self._parse_record
