@@ -535,6 +535,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "reshards, explained": Dimension(reshards, 4000, ("--explain=%0",)),
     "gathered values of a loop, linted": Dimension(gathered_values, 500, (*LINT, "--topology=tpu-v5e:2x2")),
     "axes of a mesh, linted": Dimension(mesh_axes, 4000, LINT),
+    "rank, reported": Dimension(rank, 1000, ("--report",)),
     "rank, linted": Dimension(rank, 1000, LINT),
     "rank, advised": Dimension(rank, 500, ADVISE),
     "collectives, compared": Dimension(layers, 500, (f"--compare-hlo={HLO}",), layers_in_hlo),

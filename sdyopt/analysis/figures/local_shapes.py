@@ -7,9 +7,10 @@ local, and the shardings that functions still have do not apply to them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from heapq import nsmallest
 from math import prod
 
 from sdyopt.analysis.figures.collective_traffic import is_partitioned as has_local_types
@@ -177,18 +178,33 @@ def padded_to_tiles(size: int, shape: tuple[int, ...], minor_dims: tuple[int, in
     """
     if len(shape) < 2 or not size:
         return size
-    best: Fraction | None = None
-    for lane, minor in enumerate(shape):
-        lanes = Fraction(-(-minor // _LANES) * _LANES, minor)
-        for sublane, major in enumerate(shape):
-            if sublane != lane and minor_dims in (None, (lane, sublane)):
-                tile = min(_SUBLANES, 1 << (major - 1).bit_length())
-                padded = lanes * -(-major // tile) * tile / major
-                if padded == 1:
-                    return size
-                best = padded if best is None else min(best, padded)
-    assert best is not None
-    return int(size * best)
+    pairs = _tilings(shape) if minor_dims is None else [minor_dims]
+    return int(size * min(_columns(shape[lane]) * _rows(shape[sublane]) for lane, sublane in pairs))
+
+
+def _tilings(shape: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Each minor dimension, from the last on, with the one before it that is padded least."""
+    rows = {size: _rows(size) for size in set(shape)}
+    least = nsmallest(2, reversed(range(len(shape))), key=lambda dim: rows[shape[dim]])
+    for lane in reversed(range(len(shape))):
+        yield lane, least[lane == least[0]]
+
+
+@cache
+def _columns(minor: int) -> Fraction:
+    """The columns of whole tiles for each of a minor dimension."""
+    return Fraction(-(-minor // _LANES) * _LANES, minor)
+
+
+@cache
+def _rows(major: int) -> Fraction:
+    """The rows of whole tiles for each of the dimension before the minor one."""
+    tile = _height(major)
+    return Fraction(-(-major // tile) * tile, major)
+
+
+def _height(major: int) -> int:
+    return min(_SUBLANES, 1 << (major - 1).bit_length())
 
 
 @cache
@@ -200,15 +216,7 @@ def elements_of_tiles(shape: tuple[int, ...]) -> int:
     sizes = [size for size in shape if size > 1]
     if len(sizes) < 2:
         return -(-prod(sizes) // (_LANES * _SUBLANES)) * _LANES * _SUBLANES
-    best: tuple[Fraction, int] | None = None
-    for lane in reversed(range(len(sizes))):
-        for sublane in reversed(range(len(sizes))):
-            if sublane != lane:
-                minor, major = sizes[lane], sizes[sublane]
-                tile = min(_SUBLANES, 1 << (major - 1).bit_length())
-                columns, rows = -(-minor // _LANES), -(-major // tile)
-                memory = Fraction(columns * _LANES * rows * tile, minor * major)
-                if best is None or memory < best[0]:
-                    best = memory, columns * rows * (prod(sizes) // (minor * major))
-    assert best is not None
-    return best[1] * _LANES * _SUBLANES
+    lane, sublane = min(_tilings(sizes), key=lambda pair: _columns(sizes[pair[0]]) * _rows(sizes[pair[1]]))
+    minor, major = sizes[lane], sizes[sublane]
+    tiles = -(-minor // _LANES) * -(-major // _height(major)) * (prod(sizes) // (minor * major))
+    return tiles * _LANES * _SUBLANES
