@@ -140,8 +140,18 @@ class AnnotationEdit(NamedTuple):
             return f"remove {where}"
         if self._order is None:
             return f"shard {self.spec} within {where}"
-        keyword = "out_sharding=" if is_out_sharding(self.replaced) else ""
-        return f"write {keyword}{self.spec} in {where}"
+        return f"write {self._argument} in {where}"
+
+    @property
+    def _argument(self) -> str:
+        assert self.replaced is not None
+        return f"out_sharding={self.spec}" if is_out_sharding(self.replaced) else self.spec
+
+    @property
+    def written_spec(self) -> str:
+        """`P('x') in the reshard`: what is written of a constraint, and in which statement."""
+        assert self.replaced is not None
+        return f"{self._argument} in the {constraint_text(self.replaced).removeprefix(OUT_SHARDING)}"
 
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""

@@ -302,7 +302,7 @@ class ChangeNames:
         return self._lines.chosen(location) if location.line and not is_input(value) else NO_LOCATION
 
     def _specs_at_lines(self, change: Change) -> tuple[list[str], list[str]]:
-        """`P('x') at model.py:12`: the statements of a change of several constraints, in their order.
+        """`P('x') in the reshard at model.py:12`: statements of several constraints, in their order.
 
         Those that JAX derives from the others are apart: they are changed only if the program writes them.
         """
@@ -316,14 +316,15 @@ class ChangeNames:
             lines.setdefault((location.file, location.line), (location, edit))
         after = written((change,))
         texts: tuple[dict[str, list[SourceLocation]], dict[str, list[SourceLocation]]] = {}, {}
-        for _, (location, edit) in sorted(lines.items()):
-            is_followed = follows(edit, {}) and follows(edit, after)
-            texts[is_followed].setdefault(edit.spec, []).append(location)
+        followed = {at for at, (_, edit) in lines.items() if follows(edit, {}) and follows(edit, after)}
+        for at, (location, edit) in sorted(lines.items()):
+            is_apart = at in followed and len(followed) < len(lines)
+            texts[is_apart].setdefault(edit.spec if is_apart else edit.written_spec, []).append(location)
         first, derived = ([f"{spec} at {_lines_text(at)}" for spec, at in specs.items()] for specs in texts)
-        return (first, derived) if first else (derived, [])
+        return first, derived
 
     def _of_constraints(self, change: Change) -> list[str]:
-        """`P('x') at model.py:12`: the constraints of a change of inputs and constraints alone."""
+        """`P('x') in the reshard at model.py:12`: constraints, in a change of inputs and constraints."""
         of_inputs = {edit.subject for edit in change.edits if is_input_edit(edit)}
         others = tuple([edit for edit in change.edits if edit.subject not in of_inputs])
         return self._specs_at_lines(Change(others))[0] if of_inputs and others else []

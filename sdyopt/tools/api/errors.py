@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike, fspath
+from pathlib import PurePath
 
 from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
 from sdyopt.base import diagnostics as ir
@@ -44,8 +45,8 @@ class Location:
 
     @property
     def short(self) -> str:
-        """`model.py:12`, or `name` if the line is unknown."""
-        return f"{self.file}:{self.line}" if self.line else self.name
+        """`model.py:12`, without folders, or `name` if the line is unknown."""
+        return f"{PurePath(self.file).name}:{self.line}" if self.line else self.name
 
     def __str__(self) -> str:
         return self.text

@@ -189,11 +189,11 @@ func.func public @main(
 
 // A batch that no device shares with others: its constraints would undo it if only the input had the axis.
 //
-// BATCH:      best: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') at model.py:5, to shard the first
-// BATCH-NEXT: dimension of inputs, of size 8192, along "fsdp": +384.0 KiB sent
+// BATCH:      best: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') in the with_sharding_constraint at
+// BATCH-NEXT: model.py:5, to shard the first dimension of inputs, of size 8192, along "fsdp": +384.0 KiB sent
 // The same mends what is computed several times: another change that does, too, sends more than it is worth.
 // BATCH-LINT:      dot_general repeats 75% of its FLOPs, {{.*}} [redundant-compute]
-// BATCH-LINT:      help: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') at model.py:5, to shard the first dimension
+// BATCH-LINT:      help: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') in the with_sharding_constraint at model.py:5, to shard the first dimension
 //--- batch.mlir
 #up = loc("jit(step)/dot_general"("step"("model.py":4:1)))
 #h = loc("jit(step)/sharding_constraint"("step"("model.py":5:1)))

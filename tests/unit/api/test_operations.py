@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import inf, isnan
 from typing import Any
 
@@ -78,6 +79,7 @@ def test_locations_name_the_line_of_the_python_program(dot: sdyopt.Operation) ->
     assert str(location) == 'loc("layer/dot"("model.py":12:7))'
     assert (location.file, location.line, location.column, location.name) == ("model.py", 12, 7, "layer/dot")
     assert location.short == "model.py:12"
+    assert replace(location, file="/home/me/model.py").short == "model.py:12"
     assert dot.results[0].location == location
 
 
