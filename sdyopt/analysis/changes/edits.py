@@ -65,6 +65,14 @@ class AnnotationEdit(NamedTuple):
         return op if isinstance(op, ShardingConstraintOp) else None
 
     @property
+    def frees(self) -> bool:
+        """Whether it removes a constraint, or opens one, so that compilers choose what was constrained."""
+        op = self.replaced
+        return self.is_removal or (
+            op is not None and op.sharding.is_fully_closed and not self.sharding.is_fully_closed
+        )
+
+    @property
     def is_new_constraint(self) -> bool:
         """Whether the value gets a constraint that the program does not have."""
         return not self.is_boundary and self.replaced is None

@@ -155,13 +155,14 @@ class Effect(NamedTuple):
             return at_most < before.wire_bytes
         return after.of_results <= before.of_results and after.sliced <= before.sliced
 
-    def is_worth_it(self, is_indexed: bool = False) -> bool:
+    def is_worth_it(self, is_indexed: bool = False, frees: bool = False) -> bool:
         """Whether a gain on the wire, if there is one, is larger than what estimates may be wrong by.
 
         `is_indexed`: the change is of what a gather or scatter takes or gives, which XLA does in other ways.
+        `frees`: a partitioner chooses what was constrained, which is not what propagation chooses for it.
         """
         saved, sent = self.saved(Measure.WIRE), self.before.wire_bytes
-        if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed):
+        if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed and not frees):
             return True
         return saved >= (_LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
 

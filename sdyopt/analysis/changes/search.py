@@ -526,7 +526,9 @@ class Search:
             return False
         if self.moves_whole and self._shards_rows_further(trial.change):
             return False
-        if self.moves_whole and not trial.effect.is_worth_it(any(map(is_indexed, trial.change.subjects))):
+        looks_up = any(map(is_indexed, trial.change.subjects))
+        frees = any(edit.frees for edit in trial.change.edits)
+        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees):
             return False
         # Then a donation cannot be used, and what is saved in a step is sent before the next one.
         if after.carried > before.carried + NOISE * before.wire_bytes:

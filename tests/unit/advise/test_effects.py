@@ -86,6 +86,13 @@ def test_reshards_that_were_there_before_are_no_risk() -> None:
     assert not Effect(before, figures(100)).holds
 
 
+@pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (91, False), (90, True)])
+def test_what_a_partitioner_is_free_to_choose_must_save_a_tenth(sent: int, is_worth_it: bool) -> None:
+    effect = Effect(figures(100), figures(sent))
+    assert effect.is_worth_it(frees=True) == is_worth_it
+    assert effect.is_worth_it()
+
+
 @pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (76, False), (75, True)])
 def test_a_gain_at_risk_must_be_a_quarter(sent: int, is_worth_it: bool) -> None:
     assert Effect(figures(100), figures(sent, conflicts=10, moved=200)).is_worth_it() == is_worth_it
