@@ -62,8 +62,8 @@ class Propagated(NamedTuple):
     def changed(self, changes: Sequence[Change]) -> tuple[Op, list[Op]] | None:
         """A copy of the program with changes, after propagation, and the operations to verify.
 
-        None if nothing changes, or if passes before propagation might make something else of a change than
-        they make of the program: that takes a trial of all passes.
+        None if nothing changes, or if passes before propagation might treat the program otherwise with a
+        change: that takes a trial of all passes.
         """
         edits = list(written(changes).values())
         if not any(map(_is_effective, edits)) or not all(map(self._is_as_written, edits)):
@@ -108,7 +108,7 @@ class Propagated(NamedTuple):
         assert not isinstance(edit.subject, FunctionResult) and not isinstance(subject, FunctionResult)
         if replaced is None:
             return self._has_its_users(edit.subject, subject)
-        # What passes make of other constraints, with open dimensions or none in their place, depends on more.
+        # Removing or opening a constraint may let passes before propagation simplify more.
         if edit.is_removal or not (sharding.is_fully_closed and replaced.sharding.is_fully_closed):
             return False
         op = self.copies[replaced]

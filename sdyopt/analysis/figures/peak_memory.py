@@ -240,12 +240,12 @@ class LiveMemory:
 
     def _moved_meanwhile(self, product: Op) -> int:
         """The bytes that the memory moves while a product is computed, its operands and result among them."""
-        shapes = [self._shapes.shape(value) for value in (*product.operands, product.results[0])]
-        moved = sum(map(self.bytes, (*product.operands, product.results[0])))
-        if len(shapes) != 3 or any(shape is None for shape in shapes):
+        values = *product.operands, product.results[0]
+        moved = sum(map(self.bytes, values))
+        shapes = [shape for value in values if (shape := self._shapes.shape(value)) is not None]
+        if len(shapes) != 3:
             return moved
-        flops = flops_of(product, *(shape for shape in shapes if shape is not None))
-        return max(moved, (flops or 0) // _FLOPS_PER_BYTE)
+        return max(moved, (flops_of(product, *shapes) or 0) // _FLOPS_PER_BYTE)
 
     def _is_late(self, scatter: ReduceScatterOp) -> bool:
         """Whether a reduce-scatter ends when its result is read, and is not an all-reduce instead."""

@@ -173,7 +173,7 @@ def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> No
             )
             # The program itself is as it was.
             assert all(annotation_of(edit.subject) is not edit.sharding for edit in change.edits)
-            # What the passes after it make of its copy is what all passes make.
+            # The passes after it end in the program in which all passes end.
             if number % 4 == 0 and (changed := program.changed([change])) is not None:
                 resumed += 1
                 assert run_pipeline(program.after, copy)

@@ -90,7 +90,7 @@ func.func @in_a_row(%c: i1) -> i32 {
   return %2 : i32
 }
 
-// What patterns make of the first two ifs comes before the third is merged with them.
+// Patterns simplify the merged first two ifs before the third is merged with them.
 func.func @select_first(%c: i1, %x: i32, %y: i32) -> i32 {
   %zero = arith.constant 0 : i32
   scf.if %c {
