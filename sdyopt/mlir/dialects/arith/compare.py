@@ -31,7 +31,8 @@ from sdyopt.mlir.dialects.arith.dialect import (
     unsigned,
     with_element,
 )
-from sdyopt.mlir.dialects.arith.integers import XOrIOp
+from sdyopt.mlir.dialects.arith.floats import ExtUIOp
+from sdyopt.mlir.dialects.arith.integers import MaxSIOp, MaxUIOp, MinSIOp, MinUIOp, XOrIOp
 from sdyopt.mlir.ir.attribute import EMPTY_DICT, Attribute, DictAttr, StringAttr, dictionary
 from sdyopt.mlir.ir.block import Region
 from sdyopt.mlir.ir.builtin_attributes import (
@@ -63,7 +64,7 @@ from sdyopt.mlir.ir.types import (
     VectorType,
     element_of,
 )
-from sdyopt.mlir.ir.value import LazyLocation
+from sdyopt.mlir.ir.value import LazyLocation, Value
 
 
 class _Predicate(NamedTuple):
@@ -337,6 +338,15 @@ _MATCHING_CONDITION = Trait("condition-has-shape-of-values", _check_condition)
 _SAME_TYPES = Trait("values-have-type-of-result", _check_values)
 
 
+# What a predicate selects of its own operands, and of these in the other order.
+_EXTREMA = {
+    **dict.fromkeys(("slt", "sle"), (MinSIOp, MaxSIOp)),
+    **dict.fromkeys(("sgt", "sge"), (MaxSIOp, MinSIOp)),
+    **dict.fromkeys(("ult", "ule"), (MinUIOp, MaxUIOp)),
+    **dict.fromkeys(("ugt", "uge"), (MaxUIOp, MinUIOp)),
+}
+
+
 @arith.op("select", PURE, _SAME_TYPES, _MATCHING_CONDITION, ELEMENTWISE)
 class SelectOp(Op):
     """One of two values, or elements of these."""
@@ -366,18 +376,62 @@ class SelectOp(Op):
         types=custom(_parse_types, print=_print_types),
     )
 
-    def _negate(self, rewriter: Rewriter) -> bool:
-        """`select(c, false, true)` becomes `xori(c, true)`."""
-        if self.out.type is not I1:
+    def _drop_inner(self, rewriter: Rewriter) -> bool:
+        """`select(c, select(c, a, b), d)` becomes `select(c, a, d)`, and the same on the other side."""
+        values = [self.true_value, self.false_value]
+        for index, value in enumerate(values):
+            inner = value.defining_op
+            if isinstance(inner, SelectOp) and inner.condition is self.condition:
+                values[index] = inner.operand_at(1 + index)
+        return self._replace(rewriter, SelectOp, [self.condition, *values])
+
+    def _swap(self, rewriter: Rewriter) -> bool:
+        """`select(not c, a, b)` becomes `select(c, b, a)`."""
+        negation = self.condition.defining_op
+        if self.condition.type is not I1 or not isinstance(negation, XOrIOp):
+            return False
+        if splat_of(constant_value(negation.rhs.defining_op)) != 1:
+            return False
+        return self._replace(rewriter, SelectOp, [negation.lhs, self.false_value, self.true_value])
+
+    def _extend(self, rewriter: Rewriter) -> bool:
+        """`select(c, 1, 0)` becomes `extui(c)`, and with 0 and 1 that of the negated condition."""
+        if not isinstance(self.out.type, IntegerType) or not self.out.type.is_signless:
             return False
         values = [splat_of(constant_value(value.defining_op)) for value in self.operands[1:]]
+        if values == [1, 0]:
+            return self._replace(rewriter, ExtUIOp, [self.condition])
         if values != [0, 1]:
             return False
-        operands = [self.condition, self.false_value]
-        rewriter.replace(self, rewriter.create(XOrIOp, operands, [I1], before=self, location=self.location))
+        if self.out.type is I1:
+            return self._replace(rewriter, XOrIOp, [self.condition, self.false_value])
+        true = make_constant(integer(1, I1), I1, self.location)
+        assert true is not None
+        rewriter.insert(true, before=self)
+        operands = [self.condition, true.results[0]]
+        negation = rewriter.create(XOrIOp, operands, [I1], before=self, location=self.location)
+        return self._replace(rewriter, ExtUIOp, negation.results)
+
+    def _order(self, rewriter: Rewriter) -> bool:
+        """`select(a < b, a, b)` becomes `minsi(a, b)`, and so on."""
+        compare = self.condition.defining_op
+        if not isinstance(compare, CmpIOp) or compare.keyword not in _EXTREMA:
+            return False
+        operands, values = [compare.lhs, compare.rhs], [self.true_value, self.false_value]
+        smaller, larger = _EXTREMA[compare.keyword]
+        if values == operands:
+            return self._replace(rewriter, smaller, operands)
+        return values == operands[::-1] and self._replace(rewriter, larger, operands)
+
+    def _replace(self, rewriter: Rewriter, op_class: type[Op], operands: Sequence[Value]) -> bool:
+        """Replaces the operation by one of a class, unless the operands are its own."""
+        if op_class is SelectOp and list(operands) == list(self.operands):
+            return False
+        new = rewriter.create(op_class, operands, self.result_types, before=self, location=self.location)
+        rewriter.replace(self, new)
         return True
 
-    canonicalizations = (Pattern(_negate),)
+    canonicalizations = (Pattern(_drop_inner), Pattern(_swap), Pattern(_extend), Pattern(_order))
 
     @staticmethod
     def verify_signature(signature: OpSignature) -> None:
@@ -409,4 +463,5 @@ class SelectOp(Op):
             values = {self.true_value, self.false_value}
             if values == {compare.lhs, compare.rhs}:
                 return [self.false_value if compare.keyword == "eq" else self.true_value]
-        return None
+        value = fold_integers(constants, lambda c, a, b: a if c else b, element_type(constants[1]))
+        return None if value is None else [value]

@@ -92,3 +92,39 @@ func.func @by_zero() -> i32 {
   %0 = arith.remui %c5, %c0 : i32
   return %0 : i32
 }
+
+// A selection by the same condition skips the inner one, a negated condition exchanges the values, and what is
+// selected by a comparison of it is a minimum or maximum.
+// CHECK-LABEL: func.func @selections
+func.func @selections(%c: i1, %a: i32, %b: i32, %d: i32) -> (i32, i32, i32, i32, i32, i32, i32, tensor<2xf32>) {
+  // CHECK-DAG: %[[TRUE:.*]] = arith.constant true
+  // CHECK-DAG: %[[ELEMENTS:.*]] = arith.constant dense<[1.000000e+00, 4.000000e+00]> : tensor<2xf32>
+  // CHECK: %[[FIRST:.*]] = arith.select %arg0, %arg1, %arg3 : i32
+  // CHECK-NEXT: %[[SECOND:.*]] = arith.select %arg0, %arg3, %arg2 : i32
+  // CHECK-NEXT: %[[SWAPPED:.*]] = arith.select %arg0, %arg2, %arg1 : i32
+  // CHECK-NEXT: %[[ONE:.*]] = arith.extui %arg0 : i1 to i32
+  // CHECK-NEXT: %[[NEGATED:.*]] = arith.xori %arg0, %[[TRUE]] : i1
+  // CHECK-NEXT: %[[ZERO:.*]] = arith.extui %[[NEGATED]] : i1 to i32
+  // CHECK-NEXT: %[[MIN:.*]] = arith.minui %arg1, %arg2 : i32
+  // CHECK-NEXT: %[[MAX:.*]] = arith.maxsi %arg1, %arg2 : i32
+  // CHECK-NEXT: return %[[FIRST]], %[[SECOND]], %[[SWAPPED]], %[[ONE]], %[[ZERO]], %[[MIN]], %[[MAX]], %[[ELEMENTS]]
+  %true = arith.constant true
+  %one = arith.constant 1 : i32
+  %zero = arith.constant 0 : i32
+  %0 = arith.select %c, %a, %b : i32
+  %1 = arith.select %c, %0, %d : i32
+  %2 = arith.select %c, %d, %0 : i32
+  %n = arith.xori %c, %true : i1
+  %3 = arith.select %n, %a, %b : i32
+  %4 = arith.select %c, %one, %zero : i32
+  %5 = arith.select %c, %zero, %one : i32
+  %smaller = arith.cmpi ule, %a, %b : i32
+  %6 = arith.select %smaller, %a, %b : i32
+  %less = arith.cmpi slt, %a, %b : i32
+  %7 = arith.select %less, %b, %a : i32
+  %t = arith.constant dense<[true, false]> : tensor<2xi1>
+  %x = arith.constant dense<1.0> : tensor<2xf32>
+  %y = arith.constant dense<[3.0, 4.0]> : tensor<2xf32>
+  %8 = arith.select %t, %x, %y : tensor<2xi1>, tensor<2xf32>
+  return %1, %2, %3, %4, %5, %6, %7, %8 : i32, i32, i32, i32, i32, i32, i32, tensor<2xf32>
+}
