@@ -135,6 +135,7 @@ class Fusion:
         self._fuses_simple = CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS in behaviors
         self._sinks_constants = CompilerBehavior.CONSTANTS_IN_LOOPS in behaviors
         self._is_late = is_late
+        self._first_uses: dict[Value, int] = {}
         self._keeps_softmax = CompilerBehavior.KEEPS_SOFTMAX in behaviors
         self._sums_in_products = CompilerBehavior.SUMS_IN_PRODUCTS in behaviors
         self._recomputes_transcendentals = CompilerBehavior.RECOMPUTES_TRANSCENDENTALS in behaviors
@@ -397,15 +398,16 @@ class Fusion:
 
     def _first_use(self, value: Value) -> int:
         """The first position of an operation that reads a value; -1 if there is none in the block."""
-        positions = []
-        for user in value.users:
-            if _is_view(type(user)):
-                positions.append(self._first_use(user.results[0]))
-            elif user in self.fused:
-                positions.append(self.last[user.results[0]])
-            else:
-                positions.append(self._positions.get(user, -1))
-        return min(positions, default=-1)
+        first = self._first_uses.get(value)
+        if first is None:
+            positions = []
+            for user in value.users:
+                if _is_view(type(user)) or user in self.fused:
+                    positions.append(self._first_use(user.results[0]))
+                else:
+                    positions.append(self._positions.get(user, -1))
+            first = self._first_uses[value] = min(positions, default=-1)
+        return first
 
     def _is_computed_by(self, user: Op, value: Value, index: int) -> bool:
         """Whether an operation that is not fused itself computes an operand."""
