@@ -2,21 +2,35 @@
 
 For each place of --check, the change and the figures that check has are compared with what --lint and
 --explain print for its line, and with the list of --advise. They contradict each other if one has a change
-where another has none or another one; --advise, which tries more, may have a better one.
+where another has none or another one; --advise, which tries more, may have a better one. Each program is
+crossed in a process of its own, for so many seconds at most, and has a line as soon as that ends.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 import sdyopt
 from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.explain.explainer import ShardingExplainer
+from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.report.check.checker import CostlyPlace
+from sdyopt.base.diagnostics.location import Source
+from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
+from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
+from sdyopt.mlir.ir.dialect import DialectTable
+from sdyopt.mlir.pipeline.run import run_pipeline
+from sdyopt.mlir.registry import all_dialects, find_dialect
+from sdyopt.tools.driver.job import interpreter_settings
 
 
 class Crossed(NamedTuple):
@@ -40,10 +54,31 @@ def crossed(text: str) -> Iterator[Crossed]:
     helps = [" ".join(text.split()) for each in module.lint() for text in (each.message, each.help) if text]
     advice = module.advise()
     advised = [(change.text, change.after.at_most(True)) for change in advice.ir.changes]
-    for place in check.ir.places:
+    places = check.ir.places
+    answers = _explained(text, [place.key for place in places if _has_line(place)])
+    for place in places:
         change = "" if place.best is None else _text(place.best)
-        explained = " ".join(str(module.explain(place.key, width=1000)).split()) if _has_line(place) else None
+        explained = answers.get(place.key)
         yield Crossed(place.name, change, tuple(_contradictions(place, helps, explained, advised)))
+
+
+def _explained(text: str, keys: Sequence[str]) -> dict[str, str]:
+    """The answers about lines of a program, in one run."""
+    if not keys:
+        return {}
+    with interpreter_settings():
+        source, parse_record = Source("program", text), ParseRecord()
+        dialects = DialectTable(find_dialect, all_dialects)
+        module, _ = parse_module(source, dialects, ParseOptions(), parse_record)
+        recorded = RecordedProgram(source, module, dialects, parse_record)
+        assumption, pipeline = assumed_pipeline(module)
+        explainer = ShardingExplainer(recorded)
+        explainer.advice.is_assumed = bool(assumption)
+        targets = [explainer.target(key) for key in keys]
+        with recorded.recording():
+            run_pipeline(pipeline, module, None)
+        answers = [explainer.answer(target, 1000) for target in targets]
+    return {key: " ".join(answer.split()) for key, answer in zip(keys, answers, strict=True)}
 
 
 def _contradictions(
@@ -93,23 +128,48 @@ def _first_help(answer: str) -> str:
     return line.partition("help: ")[2].partition(" tried:")[0]
 
 
+def _cross(path: Path) -> None:
+    """Writes the contradictions of a program, and a line with its figures."""
+    try:
+        found = list(crossed(path.read_text(encoding="utf-8")))
+    except sdyopt.Error as error:
+        sys.stdout.write(f"{path.stem}: {str(error)[:100]}\n")
+        return
+    for each in found:
+        for text in each.contradictions:
+            sys.stdout.write(f"{path.stem}: {each.place}: check has {each.change or 'none'}; {text}\n")
+    contradictions = sum(len(each.contradictions) for each in found)
+    sys.stdout.write(f"{path.stem}: {len(found)} places, {contradictions} contradictions\n")
+
+
+_FIGURES = re.compile(r": (\d+) places, (\d+) contradictions$")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.advice.crossed", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=300, help="for each program")
+    parser.add_argument("--one", action="store_true", help="in this process, without a limit")
     parser.add_argument("programs", nargs="+", type=Path)
+    arguments = parser.parse_args()
+    if arguments.one:
+        for path in arguments.programs:
+            _cross(path)
+        return 0
     programs = places = contradictions = 0
-    for path in parser.parse_args().programs:
+    for path in arguments.programs:
+        command = [sys.executable, "-m", "benchmarks.advice.crossed", "--one", str(path)]
+        start = monotonic()
         try:
-            found = list(crossed(path.read_text(encoding="utf-8")))
-        except sdyopt.Error as error:
-            sys.stdout.write(f"{path.stem}: {str(error)[:100]}\n")
-            continue
-        programs += bool(found)
-        places += len(found)
-        for each in found:
-            for text in each.contradictions:
-                contradictions += 1
-                sys.stdout.write(f"{path.stem}: {each.place}: check has {each.change or 'none'}; {text}\n")
+            run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=arguments.seconds)
+            text = run.stdout or f"{path.stem}: ended with {run.returncode}\n"
+        except subprocess.TimeoutExpired:
+            text = f"{path.stem}: not crossed in {arguments.seconds:g} s\n"
+        sys.stdout.write(f"{text[:-1]} ({monotonic() - start:.0f} s)\n")
         sys.stdout.flush()
+        if (figures := _FIGURES.search(text.rstrip())) is not None:
+            programs += figures[1] != "0"
+            places += int(figures[1])
+            contradictions += int(figures[2])
     sys.stdout.write(f"{programs} programs, {places} places, {contradictions} contradictions\n")
     return int(contradictions > 0)
 

@@ -148,6 +148,12 @@ class Effect(NamedTuple):
         return self.after.wire_bytes + more
 
     @property
+    def is_of_reshards(self) -> bool:
+        """Whether most of a gain on the wire is of reshards of activations, which may not be done."""
+        fewer = self.before.conflicts - self.after.conflicts
+        return 2 * fewer > self.saved(Measure.WIRE) > 0
+
+    @property
     def holds(self) -> bool:
         """Whether no partitioner can turn a gain into a loss, not even by moving whole tensors."""
         before, after = self.before, self.after
@@ -155,14 +161,16 @@ class Effect(NamedTuple):
             return at_most < before.wire_bytes
         return after.of_results <= before.of_results and after.sliced <= before.sliced
 
-    def is_worth_it(self, is_indexed: bool = False, frees: bool = False) -> bool:
+    def is_worth_it(self, is_indexed: bool = False, frees: bool = False, is_new: bool = False) -> bool:
         """Whether a gain on the wire, if there is one, is larger than what estimates may be wrong by.
 
         `is_indexed`: the change is of what a gather or scatter takes or gives, which XLA does in other ways.
         `frees`: a partitioner chooses what was constrained, which is not what propagation chooses for it.
+        `is_new`: nothing is constrained there, and a partitioner may choose so without a constraint.
         """
         saved, sent = self.saved(Measure.WIRE), self.before.wire_bytes
-        if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed and not frees):
+        may_be_chosen = frees or (is_new and self.is_of_reshards)
+        if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed and not may_be_chosen):
             return True
         return saved >= (_LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
 

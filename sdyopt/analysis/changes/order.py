@@ -89,7 +89,7 @@ def surest_first(trials: Sequence[Trial], moves_whole: bool) -> list[Trial]:
         if is_surer or surest.sends_more != first.sends_more:
             first = surest
         alike = [trial for trial in near if _saves_nearly(trial, first, moves_whole)]
-        first = min(alike, key=_places, default=first) if _places(first) > 1 else first
+        first = min([first, *alike], key=_places) if _places(first) > 1 else first
         # The changes of some of the constraints of a wide one that save half as much as it, or more.
         # These were written otherwise than the rest of them: of equal ones, all are wrong.
         within = (trial for trial in rest if _is_within(trial, first, moves_whole))

@@ -268,7 +268,7 @@ class DerivedConstraints:
         self._is_explicit = any(
             isinstance(op, ShardingConstraintOp) and is_derived(op) for op in module.walk()
         )
-        self._of: dict[BlockArgument, list[_Tied] | None] = {}
+        self._of: dict[BlockArgument, tuple[list[_Tied], bool]] = {}
 
     def following(self, edits: Sequence[AnnotationEdit]) -> list[AnnotationEdit] | None:
         """What JAX changes with edits of arguments; None if it is not known."""
@@ -279,10 +279,8 @@ class DerivedConstraints:
             argument = edit.subject
             if not isinstance(argument, BlockArgument) or not is_input(argument) or edit.is_removal:
                 continue
-            if argument not in self._of:
-                self._of[argument] = self._tied(argument)
-            tied = self._of[argument]
-            if tied is None:
+            tied, is_known = self._tied(argument)
+            if not is_known:
                 return None
             for output, dims in tied:
                 current = annotation_of(output)
@@ -293,22 +291,44 @@ class DerivedConstraints:
                 followers[output] = edit._replace(subject=output, sharding=current.with_dims(tuple(new)))
         return list(followers.values())
 
-    def _tied(self, argument: BlockArgument) -> list[_Tied] | None:
+    def whole(self, arguments: Iterable[Subject]) -> set[OpResult]:
+        """The derived constraints of all dimensions of arguments, such as of what updates a parameter.
+
+        They change with these arguments only.
+        """
+        return {
+            output
+            for argument in (arguments if self._is_explicit else ())
+            if isinstance(argument, BlockArgument) and is_input(argument)
+            for output, dims in self._tied(argument)[0]
+            if None not in dims and is_derived(output.op)
+        }
+
+    def _tied(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
+        """The constraints of what has dimensions of an argument, and whether no others follow from it."""
+        if argument not in self._of:
+            self._of[argument] = self._found(argument)
+        return self._of[argument]
+
+    def _found(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
         tied: list[_Tied] = []
+        is_known = True
         rank = argument.type.rank if isinstance(argument.type, RankedTensor) else 0
         todo: list[tuple[OpResult | BlockArgument, _Dims]] = [(argument, tuple(range(rank)))]
         seen: set[Value] = {argument}
         while todo:
             value, dims = todo.pop()
-            if any(_is_other(op, value, dims) and _is_derived_from(op) for op in dict.fromkeys(value.users)):
-                return None
+            users = dict.fromkeys(value.users)
+            is_known = is_known and not any(
+                _is_other(op, value, dims) and _is_derived_from(op) for op in users
+            )
             if isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp):
                 tied.append(_Tied(value, dims))
             for other, of_other in _beside(value, dims):
                 if other not in seen and isinstance(other, OpResult | BlockArgument):
                     seen.add(other)
                     todo.append((other, of_other))
-        return tied
+        return tied, is_known
 
 
 def _beside(value: OpResult | BlockArgument, dims: _Dims) -> Iterator[tuple[Value, _Dims]]:

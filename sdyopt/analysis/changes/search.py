@@ -527,8 +527,9 @@ class Search:
         if self.moves_whole and self._shards_rows_further(trial.change):
             return False
         looks_up = any(map(is_indexed, trial.change.subjects))
-        frees = any(edit.frees for edit in trial.change.edits)
-        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees):
+        edits = trial.change.edits
+        frees, is_new = any(edit.frees for edit in edits), all(edit.is_new_constraint for edit in edits)
+        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees, is_new and bool(edits)):
             return False
         # Then a donation cannot be used, and what is saved in a step is sent before the next one.
         if after.carried > before.carried + NOISE * before.wire_bytes:

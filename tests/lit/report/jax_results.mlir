@@ -6,7 +6,7 @@
 // REPORT: result.of_constraint needs this sharding: the with_sharding_constraint on it states it;
 // REPORT: result.mu needs this sharding: 66 is not divisible by 4; P('data') → P()
 
-// CHECK:      why: model.py:4: {{.*}} 7 all_gather along data: 5 of these 7: resharded from
+// CHECK:      why: model.py:4: {{.*}} 7 all_gather along data: 5 of them: resharded from
 // CHECK-NEXT: P('data') to P() for result.nu, 5 leaves: out_shardings state it
 
 #double = loc("jit(f)/add"(callsite("f"("model.py":4:8) at "<module>"("main.py":9:15))))

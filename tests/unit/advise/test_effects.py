@@ -14,7 +14,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.order import surest_first, without_equals
-from sdyopt.analysis.changes.originals import Gradients
+from sdyopt.analysis.changes.originals import DerivedConstraints, Gradients
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
@@ -91,6 +91,11 @@ def test_what_a_partitioner_is_free_to_choose_must_save_a_tenth(sent: int, is_wo
     effect = Effect(figures(100), figures(sent))
     assert effect.is_worth_it(frees=True) == is_worth_it
     assert effect.is_worth_it()
+    # So must a constraint where there is none, if it only saves reshards that it may choose otherwise.
+    assert effect.is_worth_it(is_new=True)
+    without_reshards = Effect(figures(100, conflicts=12, moved=12), figures(sent))
+    assert without_reshards.is_worth_it(is_new=True) == is_worth_it
+    assert without_reshards.is_worth_it()
 
 
 @pytest.mark.parametrize(("sent", "is_worth_it"), [(100, True), (98, False), (76, False), (75, True)])
@@ -317,6 +322,15 @@ def test_the_one_constraint_of_several_that_saves_most_comes_first() -> None:
         assert surest_first([wide, few], moves_whole=True)[0] is (few if is_first else wide)
 
 
+def test_of_changes_of_as_many_places_the_surest_comes_first() -> None:
+    places = (Annotation("12", "P('x')", "[]"), Annotation("14", "P('x')", "[]"))
+    risky, sure = (
+        _change(70, microseconds, penalty=penalty)._replace(annotations=places)
+        for microseconds, penalty in ((75, 10), (76, 0))
+    )
+    assert surest_first([risky, sure], moves_whole=True)[0] is sure
+
+
 def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
     changes = [_change(90, 94), _change(80, 90, penalty=2), _change(70, 80, penalty=18)]
     saved = [round(100 * each.saved(True)) for each in changes]
@@ -424,6 +438,35 @@ def test_an_out_sharding_shards_the_gradient_too() -> None:
     edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
     found = {edit.subject: edit.sharding for edit in edits}
     assert found == {value: exchanged, gradient: exchanged, product: sharding}
+
+
+# The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the
+# weight is added to does not.
+OF_WEIGHT = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%w: tensor<8x4xf32>, %y: tensor<3x8x4xf32>, %g: tensor<4x8xf32>)
+    -> (tensor<8x4xf32>, tensor<3x8x4xf32>) {
+  %0 = stablehlo.negate %w : tensor<8x4xf32> loc(#first)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x4xf32> loc(#first)
+  %2 = stablehlo.broadcast_in_dim %1, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<3x8x4xf32> loc(#first)
+  %3 = stablehlo.add %2, %y : tensor<3x8x4xf32> loc(#second)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{"x"}, {}, {}]> : tensor<3x8x4xf32> loc(#second)
+  %5 = sdy.sharding_constraint %g <@mesh, [{}, {}]> : tensor<4x8xf32> loc(#second)
+  %6 = stablehlo.transpose %5, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(#second)
+  %7 = stablehlo.subtract %w, %6 : tensor<8x4xf32> loc(#second)
+  return %7, %4 : tensor<8x4xf32>, tensor<3x8x4xf32>
+}
+#first = loc("jit(step)/convert_element_type"("layer"("model.py":6:5)))
+#second = loc("jit(step)/add"("layer"("model.py":7:5)))
+"""
+
+
+def test_constraints_of_all_of_a_weight_follow_from_it() -> None:
+    module = sdyopt.parse(OF_WEIGHT).ir
+    cast_, _, gradient = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(weight, BlockArgument)
+    assert DerivedConstraints(module).whole([weight]) == {cast_, gradient}
 
 
 LOOKUP = """

@@ -199,10 +199,10 @@ def test_a_place_has_each_reason_with_its_weights() -> None:
     [
         (
             150,
-            "2 of these 3: up and 1 more are resharded from P('x') to P() for dot_general; "
+            "2 of them: up and 1 more are resharded from P('x') to P() for dot_general; "
             "the other: down is resharded from P(None, 'x') to P() for dot_general",
         ),
-        (80, "2 of these 3: up and 1 more are resharded from P('x') to P() for dot_general"),
+        (80, "2 of them: up and 1 more are resharded from P('x') to P() for dot_general"),
     ],
 )
 def test_a_check_says_whose_reason_it_gives(width: int, expected: str) -> None:

@@ -100,6 +100,8 @@ def kept_axes(program: ProposedOn) -> Iterator[Change]:
     if not program.has_constraints:
         return
     lines = UserLines.of_module(program.module)
+    kept = (place.subject for role in program.roles if role.is_kept for place in role.places)
+    of_parameters = program.derived.whole(kept)
     have: set[tuple[DimensionGroup, str]] = set()
     lack: dict[tuple[DimensionGroup, str], list[tuple[Place, int]]] = {}
     for role in program.roles:
@@ -113,7 +115,7 @@ def kept_axes(program: ProposedOn) -> Iterator[Change]:
                 is_constraint = isinstance(place.subject, OpResult) and isinstance(
                     place.subject.op, ShardingConstraintOp
                 )
-                if not is_constraint or group in groups[:dim]:
+                if not is_constraint or group in groups[:dim] or place.subject in of_parameters:
                     continue
                 for name in program.mesh.sizes:
                     if not any(name in names for names in axes):

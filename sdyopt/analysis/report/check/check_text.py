@@ -376,9 +376,10 @@ def reasons_text(part: PlaceCollectives, width: int = 1000) -> str:
     first, *others = reasons_of(part)
     if not others:
         return tight(reason_of(first), width)
-    count, of = f"{first.total.count} of these {part.total.count}: ", reason_of(first)
-    # The line above begins with their number.
-    text = f"{count if len(count + of) <= width else count.replace('these ', '')}{of}"
+    # The line above begins with the number of all.
+    count, of = "one" if first.total.count == 1 else str(first.total.count), reason_of(first)
+    text = f"{count} of them: {of}"
+    text = text if len(text) <= width else f"{count}: {of}"
     if len(others) == 1:
         these = "the other" if others[0].total.count == 1 else "the others"
         both = tight(f"{text}; {these}: {reason_of(others[0])}", width)
