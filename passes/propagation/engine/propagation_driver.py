@@ -7,11 +7,13 @@ Dead operations are erased when they are visited.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
+from operator import itemgetter
 from typing import Literal
 
+from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import SHARDING_RULE
@@ -54,6 +56,19 @@ _MOST_CONVERSIONS = 10
 
 class EndlessPropagationError(Exception):
     """Propagation does not end, from shardings that the passes before it leave in no program."""
+
+
+# The runners of the steps of a round by the kind of their site; None for those that do not propagate in it.
+Runners = Mapping[SiteKind, StepRunner | None]
+
+
+class _Step(NamedTuple):
+    """What propagates along an operation in a round: its site, what reads its shardings, known updates."""
+
+    site: PropagationSite
+    runner: StepRunner
+    read: Callable[[Sequence[TensorSharding | None]], Shardings]
+    known: dict[Shardings, Updates]
 
 
 class PropagationDriver:
@@ -106,6 +121,8 @@ class PropagationDriver:
         self._is_restarted = False
         # The number of shardings that were converted at edges of manual computations since.
         self._conversions = 0
+        # By number of the round and strategy, the step of each operation that has only one of them.
+        self._steps: dict[tuple[int, Strategy], list[_Step | Literal[_Unvisited.UNVISITED] | None]] = {}
         # For a slot alone in its group and its attribute: its readers, and what depends on it.
         self._effects: dict[int, tuple[list[int], list[tuple[int, ...]]]] = {}
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
@@ -117,36 +134,81 @@ class PropagationDriver:
         if self._run_recorder is not None:
             self._run_recorder.start_round(round.number, strategy)
         runners = {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
-        single_use_categories = round.single_use_categories
         self._mark_sites_with_new_policy_dirty(round, strategy)
         self._propagate_function_results(strategy)
-        worklist, sites = self._worklist, self._sites
-        worklist.start_round()
-        while (index := worklist.pop()) >= 0:
-            visited = sites[index]
-            site = self._visit(index) if visited is _UNVISITED else visited
-            while site is not None:
-                runner = runners[site.kind]
-                if runner is None:
-                    # It becomes dirty in the first round with a policy for its category.
-                    site = site.fallback
-                    continue
-                if site.kind.category in single_use_categories and _has_operand_with_other_uses(site.op):
-                    # A later round may propagate along this operation.
-                    worklist.mark_dirty(index)
-                    site = site.fallback
-                    continue
-                updates = self._updates(site, runner)
-                if not updates:
-                    site = site.fallback
-                    continue
-                for position, sharding in updates:
-                    self._update(site, position, sharding, index)
-                if site.fallback is not None:
-                    worklist.mark_dirty(index)
-                    worklist.push([index])
-                break
+        if self._is_restarted and not self._recorders:
+            self._visit_again(round, strategy, runners)
+        else:
+            for index in self._worklist.visits():
+                self._propagate_along(index, round, runners)
         self._propagate_function_results(strategy)
+
+    def _propagate_along(self, index: int, round: Round, runners: Runners) -> None:
+        """Propagates along an operation by its first site that propagates something."""
+        visited = self._sites[index]
+        site = self._visit(index) if visited is _UNVISITED else visited
+        while site is not None:
+            runner = runners[site.kind]
+            if runner is None:
+                # It becomes dirty in the first round with a policy for its category.
+                site = site.fallback
+                continue
+            if site.kind.category in round.single_use_categories and _has_operand_with_other_uses(site.op):
+                # A later round may propagate along this operation.
+                self._worklist.mark_dirty(index)
+                site = site.fallback
+                continue
+            updates = self._updates(site, runner)
+            if not updates:
+                site = site.fallback
+                continue
+            for position, sharding in updates:
+                self._update(site, position, sharding, index)
+            if site.fallback is not None:
+                self._worklist.mark_dirty(index)
+                self._worklist.push([index])
+            break
+
+    def _visit_again(self, round: Round, strategy: Strategy, runners: Runners) -> None:
+        """Runs a round of a propagation that was restarted: its sites and most updates are known."""
+        worklist, shardings, effects = self._worklist, self.sharding_map.shardings, self._effects
+        key = round.number, strategy
+        if key not in self._steps:
+            self._steps[key] = [self._step(site, round, runners) for site in self._sites]
+        steps = self._steps[key]
+        for index in worklist.visits():
+            step = steps[index]
+            if step is None:
+                self._propagate_along(index, round, runners)
+                continue
+            if step is _UNVISITED:
+                worklist.mark_dirty(index)
+                continue
+            before = step.read(shardings)
+            updates = step.known.get(before)
+            if updates is None:
+                updates = step.known[before] = step.runner.updates(step.site.rule, before)
+            for position, sharding in updates:
+                slot = step.site.slots[position]
+                effect = effects.get(slot)
+                if effect is None:
+                    self._update(step.site, position, sharding, index)
+                else:
+                    shardings[slot] = sharding
+                    worklist.take(index, *effect)
+
+    def _step(
+        self, site: PropagationSite | Literal[_Unvisited.UNVISITED] | None, round: Round, runners: Runners
+    ) -> _Step | Literal[_Unvisited.UNVISITED] | None:
+        """What propagates along a site in a round; None if a visit decides what does.
+
+        UNVISITED if an operand has other uses, so that a later round may propagate along the operation.
+        """
+        if site is None or site is _UNVISITED or not site.is_plain or (runner := runners[site.kind]) is None:
+            return None
+        if site.kind.category in round.single_use_categories and _has_operand_with_other_uses(site.op):
+            return _UNVISITED
+        return _Step(site, runner, itemgetter(*site.slots), runner.known(site.rule))
 
     def _runner_for(self, kind: SiteKind, round: Round, strategy: Strategy) -> StepRunner | None:
         policy = round.policies[kind.category]
@@ -185,6 +247,9 @@ class PropagationDriver:
         """Starts again from other shardings, by slot, at the sites that all rounds have visited."""
         self.sharding_map.restart(shardings)
         self._worklist = Worklist(len(self.ops), len(self._result_sites))
+        for index, site in enumerate(self._sites):
+            if site is None:
+                self._worklist.mark_clean(index)
         self._last_run = None
         self._is_restarted = True
         self._conversions = 0

@@ -79,6 +79,11 @@ class PropagationSite:
         self.slots = slots
 
     @property
+    def is_plain(self) -> bool:
+        """Whether it reads at least two shardings as they are, and there is no other site to fall back to."""
+        return self.conversion is None and self.fallback is None and len(self.slots) > 1
+
+    @property
     def values(self) -> Sequence[Value]:
         """The values whose shardings are in the slots."""
         return [*self.op.operands, *self.op.results]

@@ -174,13 +174,13 @@ class Worklist:
         self._stack: list[int] = []
         self._stacked = bytearray(op_count)
 
-    def start_round(self) -> None:
-        """Starts again from the first operation."""
-        self._position = -1
-
     def mark_dirty(self, index: int) -> None:
         """Makes an operation or result dirty; it is visited when it is reached or pushed."""
         self._dirty[index] = 1
+
+    def mark_clean(self, index: int) -> None:
+        """Leaves out the visit of an operation, unless it gets dirty."""
+        self._dirty[index] = 0
 
     def push(self, indices: Iterable[int]) -> None:
         """Pushes operations that have been reached in this round and are not on the stack."""
@@ -203,22 +203,22 @@ class Worklist:
                         stacked[index] = 1
                         stack.append(index)
 
-    def pop(self) -> int:
-        """The next operation to visit, no longer dirty; negative at the end of the round."""
-        stack, dirty = self._stack, self._dirty
-        while stack:
-            index = stack.pop()
-            self._stacked[index] = 0
-            if dirty[index]:
+    def visits(self) -> Iterator[int]:
+        """The operations to visit in one round, each no longer dirty; what is pushed meanwhile included."""
+        stack, stacked, dirty, count = self._stack, self._stacked, self._dirty, self._op_count
+        position = self._position = -1
+        while position < count:
+            while stack:
+                index = stack.pop()
+                stacked[index] = 0
+                if dirty[index]:
+                    dirty[index] = 0
+                    yield index
+            index = dirty.find(1, position + 1, count)
+            position = self._position = count if index < 0 else index
+            if index >= 0:
                 dirty[index] = 0
-                return index
-        index = dirty.find(1, self._position + 1, self._op_count)
-        if index < 0:
-            self._position = self._op_count
-        else:
-            self._position = index
-            dirty[index] = 0
-        return index
+                yield index
 
     def dirty_results(self) -> Iterator[int]:
         """The dirty results, in order; each is no longer dirty when it is yielded."""

@@ -7,54 +7,61 @@ from tests.simulation.programs import function_of, read
 
 def test_a_round_visits_every_dirty_operation_once() -> None:
     worklist = Worklist(3, 0)
-    assert [worklist.pop() for _ in range(4)] == [0, 1, 2, -1]
-    worklist.start_round()
+    assert list(worklist.visits()) == [0, 1, 2]
     worklist.mark_dirty(1)
-    assert [worklist.pop() for _ in range(2)] == [1, -1]
+    assert list(worklist.visits()) == [1]
 
 
 def test_pushed_operations_come_before_the_next_one_the_last_first() -> None:
     worklist = Worklist(4, 0)
-    assert [worklist.pop() for _ in range(3)] == [0, 1, 2]
+    visits = worklist.visits()
+    assert [next(visits, -1) for _ in range(3)] == [0, 1, 2]
     worklist.mark_dirty(0)
     worklist.mark_dirty(1)
     worklist.push([0, 1])
-    assert [worklist.pop() for _ in range(4)] == [1, 0, 3, -1]
+    assert [next(visits, -1) for _ in range(4)] == [1, 0, 3, -1]
 
 
 def test_what_has_not_been_reached_is_not_pushed() -> None:
     worklist = Worklist(3, 0)
-    assert worklist.pop() == 0
+    visits = worklist.visits()
+    assert next(visits, -1) == 0
     worklist.push([2, 1])
-    assert [worklist.pop() for _ in range(3)] == [1, 2, -1]
+    assert [next(visits, -1) for _ in range(3)] == [1, 2, -1]
 
 
 def test_what_is_on_the_stack_is_not_pushed_again() -> None:
     worklist = Worklist(2, 0)
-    assert [worklist.pop() for _ in range(2)] == [0, 1]
+    visits = worklist.visits()
+    assert [next(visits, -1) for _ in range(2)] == [0, 1]
     worklist.mark_dirty(0)
     worklist.push([0])
     worklist.push([0])
-    assert worklist.pop() == 0
+    assert next(visits, -1) == 0
     worklist.mark_dirty(0)
-    assert worklist.pop() == -1, "it was on the stack once"
+    assert next(visits, -1) == -1, "it was on the stack once"
 
 
 def test_operations_that_are_not_dirty_are_skipped() -> None:
-    worklist = Worklist(2, 0)
-    assert [worklist.pop() for _ in range(2)] == [0, 1]
+    worklist = Worklist(3, 0)
+    visits = worklist.visits()
+    assert [next(visits, -1) for _ in range(2)] == [0, 1]
     worklist.push([0])
-    assert worklist.pop() == -1
+    assert next(visits, -1) == 2
     worklist.mark_dirty(1)
     worklist.push([1])
-    assert worklist.pop() == 1
+    assert next(visits, -1) == 1
     worklist.push([1])
-    assert worklist.pop() == -1, "its visit made it clean"
+    assert next(visits, -1) == -1, "its visit made it clean"
+    worklist.mark_dirty(1)
+    worklist.mark_clean(1)
+    assert list(worklist.visits()) == []
 
 
 def test_results_are_not_popped_but_visited_apart() -> None:
     worklist = Worklist(1, 3)
-    assert [worklist.pop() for _ in range(2)] == [0, -1]
+    visits = worklist.visits()
+    assert [next(visits, -1) for _ in range(2)] == [0, -1]
     assert list(worklist.dirty_results()) == [1, 2, 3]
     worklist.mark_dirty(1)
     visited = []

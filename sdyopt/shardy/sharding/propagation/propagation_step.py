@@ -102,14 +102,14 @@ class StepRunner:
         self.kind = kind
         self.mesh_of = mesh_of
         self._directions = cache(partial(factor_directions, kind.policy))
-        self._updates: dict[tuple[OpShardingRule, Shardings], Updates] = {}
+        self._updates: dict[OpShardingRule, dict[Shardings, Updates]] = {}
 
     def updates(self, rule: OpShardingRule, shardings: Shardings) -> Updates:
         """The operands and results whose sharding changes, with their new shardings."""
         if not any(shardings):
             return ()
-        key = rule, shardings
-        updates = self._updates.get(key)
+        known = self.known(rule)
+        updates = known.get(shardings)
         if updates is None:
             updates = self.plain_updates(rule, shardings)
             if updates is None:
@@ -120,9 +120,16 @@ class StepRunner:
                 after = list(shardings)
                 for index, sharding in updates:
                     after[index] = sharding
-                self._updates[rule, tuple(after)] = ()
-            self._updates[key] = updates
+                known[tuple(after)] = ()
+            known[shardings] = updates
         return updates
+
+    def known(self, rule: OpShardingRule) -> dict[Shardings, Updates]:
+        """The updates of the steps with a rule that have run, by shardings."""
+        known = self._updates.get(rule)
+        if known is None:
+            known = self._updates[rule] = {}
+        return known
 
     def plain_updates(self, rule: OpShardingRule, shardings: Shardings) -> Updates | None:
         """The updates of most steps, in a fraction of the time of `run`; None for others."""
