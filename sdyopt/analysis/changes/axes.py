@@ -41,11 +41,10 @@ class MeshOfProgram(NamedTuple):
 
     def fits(self, axes: Axes, shape: Sequence[int]) -> bool:
         """Whether the mesh has the axes, and they divide each dimension into equal shards."""
-        sizes = self.sizes
         return all(
             size > 0
             and all(map(self.mesh.has_axis, names))
-            and size % prod(sizes.get(name, 1) for name in names) == 0
+            and size % prod(map(self.mesh.axis_size, names)) == 0
             for names, size in zip(axes, shape, strict=True)
         )
 

@@ -80,6 +80,23 @@ def test_a_program_without_equal_layers_is_not_reduced() -> None:
     assert with_fewer_layers(sdyopt.parse(layered(3)).ir) is None
 
 
+def test_layers_without_weights_leave_the_first_and_the_last() -> None:
+    lines, value = [], "%x"
+    for number in range(6):
+        for step, name in enumerate(
+            ("tanh", "sine", "cosine", "abs", "negate", "exponential", "sqrt", "floor")
+        ):
+            lines.append(f"  %l{number}_{step} = stablehlo.{name} {value} : {MATRIX}")
+            value = f"%l{number}_{step}"
+    body = "\n".join(lines)
+    module = sdyopt.parse(
+        f"func.func @main(%x: {MATRIX}) -> {MATRIX} {{\n{body}\n  return {value} : {MATRIX}\n}}"
+    ).ir
+    reduced = with_fewer_layers(module)
+    assert reduced is not None
+    assert print_op(reduced.module).count("stablehlo.floor") == 2
+
+
 def test_strategies_are_searched_with_fewer_layers() -> None:
     module = sdyopt.parse(layered(12)).ir
     options = Options(advise="-", advise_from_scratch=True, advise_jobs=1)

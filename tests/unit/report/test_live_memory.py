@@ -2,8 +2,9 @@
 
 import pytest
 
+from sdyopt.analysis.figures.buffers import Buffer
 from sdyopt.analysis.figures.local_shapes import element_bits
-from sdyopt.analysis.figures.peak_memory import donations
+from sdyopt.analysis.figures.peak_memory import Peak, _OnChip, donations
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.dialects.func import FuncOp
@@ -378,6 +379,69 @@ def test_a_value_that_is_partly_on_the_chip_counts_the_rest() -> None:
     assert 0 < last < 256 * KIB
     gaps = (rest + last) * 3 // 100
     assert sum(value.bytes for value in memory.live_at_peak) + gaps == memory.peak
+
+
+@pytest.mark.parametrize(
+    ("buffers", "work", "in_loop", "on_chip"),
+    [
+        # All fits. The second is live for longer than five times its copy: the square of 35 %, the largest
+        # share that is live, of it is not there.
+        (
+            [(0, 2, 20), (2, 5, 10), (1, 3, 5)],
+            (0, 100, 0, 30, 21, 0),
+            0,
+            [20, 25, 33.775, 13.775, 8.775, 8.775],
+        ),
+        ([(0, 2, 20), (2, 5, 10), (1, 3, 5)], (9, 100, 0, 29, 21, 9), 0, [20, 25, 35, 15, 10, 10]),
+        # In the loop is no room for the second one, which is as small as the first but longer.
+        ([(0, 2, 20), (1, 4, 20), (3, 3, 1)], (0, 0, 99, 2, 0, 0), 70, [20, 20, 20, 1, 0, 0]),
+        # What goes is by size, where some must.
+        ([(2, 3, 30), (2, 4, 31)], (0,) * 6, 40, [0, 0, 61, 61, 31, 0]),
+        # With more than three quarters nothing is there across the loop, nor what is long unless it is small.
+        (
+            [(0, 2, 36), (2, 5, 40), (3, 5, 8), (0, 1, 5), (2, 2, 1)],
+            (0, 0, 0, 0, 201, 0),
+            0,
+            [0, 0, 1, 8, 8, 8],
+        ),
+        (
+            [(0, 2, 36), (2, 5, 40), (3, 5, 8), (1, 2, 5), (2, 2, 1)],
+            (0, 0, 0, 0, 40, 0),
+            0,
+            [0, 0, 41, 48, 48, 48],
+        ),
+        ([(0, 2, 36), (2, 5, 37), (3, 5, 2), (0, 0, 5), (2, 2, 2)], (0,) * 6, 0, [41, 36, 75, 39, 39, 39]),
+        # More than there is: what is long is not there, however small.
+        ([(2, 5, 90), (3, 5, 8), (3, 4, 3)], (0, 0, 0, 0, 41, 0), 0, [0, 0, 90, 93, 93, 90]),
+        ([(3, 5, 11), (2, 4, 78)], (0, 0, 0, 0, 56, 0), 0, [0, 0, 78, 78, 78, 0]),
+    ],
+)
+def test_what_is_on_the_chip_is_what_fits_and_is_not_live_for_long(
+    buffers: list[tuple[int, int, int]], work: tuple[int, ...], in_loop: int, on_chip: list[float]
+) -> None:
+    # Of operations 0 to 5, number 1 is a loop. Sizes are in MiB, of which there are 100.
+    program = module(
+        """
+        func.func @main(%a: tensor<i1>) -> tensor<i1> {
+          %0 = stablehlo.not %a : tensor<i1>
+          %1 = stablehlo.while(%i = %0) : tensor<i1> cond {
+            stablehlo.return %i : tensor<i1>
+          } do {
+            stablehlo.return %i : tensor<i1>
+          }
+          %2 = stablehlo.not %1 : tensor<i1>
+          %3 = stablehlo.not %2 : tensor<i1>
+          %4 = stablehlo.not %3 : tensor<i1>
+          return %4 : tensor<i1>
+        }
+        """
+    )
+    (function,) = (op for op in program.walk() if isinstance(op, FuncOp))
+    ops, mib = list(function.entry.ops), KIB << 10
+    temporaries = [Buffer(ops[0].results[0], start, end, size * mib) for start, end, size in buffers]
+    nested = [None, Peak(on_chip=in_loop * mib), None, None, None, None]
+    chip = _OnChip(ops, temporaries, nested, 100 * mib, [moved * mib for moved in work])
+    assert [round(size / mib, 3) for size in chip.bytes] == on_chip
 
 
 def test_each_size_of_a_donated_argument_or_result_is_asked_for_once() -> None:
