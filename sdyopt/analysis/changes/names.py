@@ -31,6 +31,7 @@ from sdyopt.analysis.figures.source_locations import (
     SourceLocation,
     source_location,
 )
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.user_lines import (
     UserLines,
     constraint_text,
@@ -47,7 +48,9 @@ from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraint
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.types import RankedTensor
@@ -127,7 +130,22 @@ class ChangeNames:
         line = self._lines.chosen(location).file_text
         if gradient:
             return f"the {name} {gradient}{line}"
+        if sliced := self._sliced_in_loop(subject):
+            return f"{sliced} in the body of the loop at {line}"
         return f"{self._expression(subject) or f'the {name}'} at {line}"
+
+    def _sliced_in_loop(self, subject: OpResult | BlockArgument) -> str:
+        """`params['w']` for the slice of it that an iteration takes, which has no line; "" for none."""
+        op = owning_op(subject)
+        if isinstance(op, ReshapeOp) and isinstance(slice_op := op.operand_at(0).defining_op, DynamicSliceOp):
+            op = slice_op
+        if not isinstance(op, DynamicSliceOp) or not isinstance(op.parent_op, WhileOp):
+            return ""
+        return self._origins.name(op.operand_at(0))
+
+    @cached_property
+    def _origins(self) -> TensorOrigins:
+        return TensorOrigins(ExecutionCounts(self._module))
 
     def _expression(self, subject: OpResult | BlockArgument) -> str:
         """`h @ p['up']`: the expression of Python whose value it is; "" if it is long, or no file."""

@@ -127,8 +127,12 @@ def _gain(moves_whole: bool, trial: Trial) -> Fraction:
 
 
 def _places(trial: Trial) -> int:
-    """The number of places where a change is written."""
-    return len(_places_of(trial))
+    """The number of places where a change is written.
+
+    Inputs and results that get one sharding are one, as what an optimizer keeps of a parameter follows it.
+    """
+    pairs = zip(trial.change.edits, trial.annotations, strict=False)
+    return len({(annotation.place, annotation.sdy)[edit.is_boundary] for edit, annotation in pairs})
 
 
 def _places_of(trial: Trial) -> frozenset[str]:

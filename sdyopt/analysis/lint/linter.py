@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from functools import cached_property
 
@@ -28,9 +28,11 @@ from sdyopt.base.diagnostics.location import CallSite, FileLoc, Location, Source
 from sdyopt.base.diagnostics.usage import nearest
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.shardy.record import FunctionResult
 
 # So many callers of a line are named.
 _CALLERS = 1
@@ -130,17 +132,22 @@ class Linter:
             is_of_findings = all(part.key in keys for part in together.change.parts)
             result.together = together if is_of_findings else None
 
+        alone = {trial.change.key: trial for _, trial, _ in saving if not trial.change.parts}
+
         def order(item: tuple[_Placed, Trial, Measure]) -> tuple[object, ...]:
-            """What saves most comes first, bytes before FLOPs."""
+            """What saves most comes first, bytes before FLOPs; what goes with others after these."""
             placed, trial, measure = item
-            return measure is Measure.FLOPS, -trial.effect.saved(measure), placed.lines
+            goes_with = any(part.key in alone for part in trial.change.parts)
+            return goes_with, measure is Measure.FLOPS, -trial.effect.saved(measure), placed.lines
 
         for placed, trial, measure in sorted(saving, key=order):
             # A change that is worth it for its time may save nothing of what a rule counts.
             saved = max(trial.effect.saved(measure), 0)
             finding = replace(placed.finding, cost=saved)
-            worded = search.names.worded(trial, search.trials)
-            yield placed._replace(finding=finding, diagnostic=_with_change(placed, worded, search.names))
+            worded = _with_others(search.names.worded(trial, search.trials), alone, search.names)
+            yield placed._replace(
+                finding=finding, diagnostic=_with_change(placed, worded, search.names, self._explainer)
+            )
         yield from sorted(rest, key=_Placed.order)
 
     def _findings(self, rule: Rule, programs: _Programs, result: LintResult) -> Iterable[Finding]:
@@ -161,7 +168,7 @@ class Linter:
         has_line = resolve_file_location(shown_op.location) is not None
         diagnostic = Diagnostic(
             self._settings.severity(type(rule)),
-            self._at(finding.place)
+            _point(finding.place)
             if finding.place is not None
             else self._location(shown_op.location)
             if has_line or culprit is None
@@ -179,10 +186,6 @@ class Linter:
         statement = self._explainer.range_of(shown_op.location, shown_op)
         lines = [file_range.line for file_range in (diagnostic.culprit, statement) if file_range is not None]
         return diagnostic, tuple(lines)
-
-    def _at(self, place: SourceLocation) -> Location:
-        # Columns of Python start at 0.
-        return FileLoc(place.file, place.line, place.column + 1)
 
     def _location(self, location: Location) -> Location:
         """The line of Python that a person would change, with its first callers; else the location."""
@@ -207,6 +210,11 @@ class Linter:
         location = source_location(op_to_show(finding.op).location)
         where = f"{location.file} {location.name_stack}"
         return any(part in where and id in ids for part, ids in self._settings.allowed)
+
+
+def _point(place: SourceLocation) -> Location:
+    # Columns of Python start at 0.
+    return FileLoc(place.file, place.line, place.column + 1)
 
 
 class _Placed(NamedTuple):
@@ -294,14 +302,47 @@ def _surer(trial: Trial, measure: Measure, search: Search) -> Trial:
     return trial if trial.effect.holds and search.pays(trial) else next(surer, trial)
 
 
-def _with_change(placed: _Placed, trial: Trial, names: ChangeNames) -> Diagnostic:
-    """A diagnostic with its change: as the message if that has nothing else to say, else as help."""
+def _with_change(
+    placed: _Placed, trial: Trial, names: ChangeNames, explainer: DiagnosticExplainer
+) -> Diagnostic:
+    """A diagnostic with its change: as help, or as the message if that has nothing else to say.
+
+    Then it is at the line to edit.
+    """
     diagnostic, in_sdy = placed.diagnostic, sdy_help(trial, names)
     text = trial_text(trial)
     if not placed.is_of_check:
         return replace(diagnostic, help="\n  ".join(filter(None, [text, in_sdy])))
     reason = Diagnostic(Severity.NOTE, diagnostic.location, f"why: {diagnostic.message}")
-    return replace(diagnostic, message=text, help=in_sdy, notes=[reason, *diagnostic.notes])
+    located = replace(diagnostic, message=text, help=in_sdy, notes=[reason, *diagnostic.notes])
+    if (edited := _line_to_edit(trial, names)) is not None:
+        line, op = edited
+        reason.culprit = diagnostic.culprit
+        located.location, located.culprit = _point(line), explainer.range_of(op.location, op)
+    return located
+
+
+def _with_others(trial: Trial, alone: Mapping[object, Trial], names: ChangeNames) -> Trial:
+    """Several changes in one: those that are no findings alone, and the lines of the others."""
+    parts = list(zip(trial.change.parts, trial.texts, strict=False))
+    others = [alone[part.key] for part, _ in parts if part.key in alone]
+    rest = [(part, text) for part, text in parts if part.key not in alone]
+    lines = [edited[0].file_text for other in others if (edited := _line_to_edit(other, names)) is not None]
+    if not rest or not lines or len(lines) < len(others):
+        return trial
+    text = f"{'; '.join(text for _, text in rest)}, with the change of {' and '.join(lines)}"
+    change = trial.change._replace(parts=tuple(part for part, _ in rest))
+    return trial._replace(change=change, text=text, now="")
+
+
+def _line_to_edit(trial: Trial, names: ChangeNames) -> tuple[SourceLocation, Op] | None:
+    """The line of the first statement that a change edits; None if it edits inputs, or has no line."""
+    changes = trial.change.parts or (trial.change,)
+    edits = [edit for change in changes for edit in change.edits if not edit.is_boundary]
+    if not edits or isinstance(edits[0].subject, FunctionResult):
+        return None
+    line = names.location(edits[0].subject)
+    return (line, owning_op(edits[0].subject)) if line.line and line.name_stack else None
 
 
 def _without_reported_costs(placeds: Iterable[_Placed]) -> Iterator[_Placed]:

@@ -3,7 +3,7 @@
 
 // Values may be on another mesh than the largest one. No axis of theirs gets into a sharding on it.
 
-// CHECK:      1. shard the input %arg0 as P(None, 'x') (now P('x')): -192 B sent
+// CHECK:      1. shard the input %arg0 as P(('x', 'y')), and result 0 of @main likewise (now P('x')): -192 B sent
 // CHECK:      why: {{.*}} 192 B (50%) sent, all_to_all along x
 // ADVICE: {{[0-9]+}} tried
 

@@ -1,16 +1,16 @@
-// A finding is at the place of a check, with its change, in JAX's words, and its figures.
+// A finding is at the line to edit, in JAX's words, with figures; its reason is at the place of a check.
 // RUN: sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s
 // RUN: env COLUMNS=70 sdy-opt %s --lint --lint-config=- 2>&1 | filecheck %s --check-prefix=NARROW
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECKED
 
 // A finding is folded where its lines are counted.
-// NARROW:      {{^}}model.py:6:5: warning: write P('data', 'model') in the{{$}}
+// NARROW:      {{^}}model.py:5:5: warning: write P('data', 'model') in the{{$}}
 // NARROW-NEXT: {{^}}  with_sharding_constraint at model.py:5 (now P('data')): -768.0 KiB{{$}}
 // CHECKED:      1. write P('data', 'model') in the with_sharding_constraint at model.py:5 (now P('data')):
 // CHECKED-NEXT: -768.0 KiB sent, -1.75 MiB memory; 1 result is sharded otherwise, too
 // CHECKED-NEXT: why: model.py:6: 768.0 KiB (100%) sent, all_gather along model: resharded from P('data', 'model')
 // CHECKED-NEXT: to P('data') for tanh
-// CHECK: model.py:6:5: warning: write P('data', 'model') in the with_sharding_constraint at model.py:5 (now P('data')): -768.0 KiB sent, -1.75 MiB memory; 1 result is sharded otherwise, too [cheaper-sharding]
+// CHECK: model.py:5:5: warning: write P('data', 'model') in the with_sharding_constraint at model.py:5 (now P('data')): -768.0 KiB sent, -1.75 MiB memory; 1 result is sharded otherwise, too [cheaper-sharding]
 // CHECK: model.py:6:5: note: why: model.py:6: 768.0 KiB (100%) sent, all_gather along model: resharded from P('data', 'model') to P('data') for tanh
 // CHECK-NOT: help:
 // CHECK-NOT: in sdy

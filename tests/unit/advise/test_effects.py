@@ -27,7 +27,8 @@ from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.elementwise import MulOp
-from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
@@ -277,7 +278,13 @@ def test_what_sends_more_says_so_first_and_comes_after_what_is_nearly_as_fast() 
 def _of(text: str, how: str = "", result: str = "", is_new: bool = True) -> Trial:
     """A change of the sharding of one subject, with the same figures as all others."""
     edit = SimpleNamespace(
-        subject=text, sharding="P('x')", how=how, is_new_constraint=is_new, is_removal=False, replaced=None
+        subject=text,
+        sharding="P('x')",
+        how=how,
+        is_new_constraint=is_new,
+        is_removal=False,
+        replaced=None,
+        is_boundary=False,
     )
     results = (Annotation(result, "P('x')", "[]"),) if result else ()
     return _change(90, 94)._replace(text=text, change=Change((cast(AnnotationEdit, edit),)), results=results)
@@ -304,6 +311,7 @@ def _at_lines(saved: int, *lines: str) -> Trial:
             how="",
             is_new_constraint=False,
             is_removal=False,
+            is_boundary=line.startswith("%"),
             named=SimpleNamespace(type="f32"),
             replaced=SimpleNamespace(sharding="P('y')" if line == "14" else "P()"),
         )
@@ -329,6 +337,14 @@ def test_of_changes_of_as_many_places_the_surest_comes_first() -> None:
         for microseconds, penalty in ((75, 10), (76, 0))
     )
     assert surest_first([risky, sure], moves_whole=True)[0] is sure
+
+
+def test_inputs_that_get_one_sharding_are_one_place() -> None:
+    """What an optimizer keeps of a parameter follows it, and is no reason to put it after a constraint."""
+    inputs, constraint = _at_lines(40, "%arg0", "%arg1", "%arg2"), _at_lines(39, "12")
+    assert surest_first([inputs, constraint], moves_whole=True) == [inputs, constraint]
+    statements = _at_lines(40, "16", "17", "18")
+    assert surest_first([statements, constraint], moves_whole=True) == [constraint, statements]
 
 
 def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
@@ -545,6 +561,34 @@ def test_values_have_the_expressions_of_python(tmp_path: Path, monkeypatch: pyte
     assert texts() == unnamed
     Path("model.py").write_text("y = f(b(a + a), c)\nscan(f, y)\n", encoding="utf-8")
     assert texts() == ["a + a at model.py:1", "the negate at model.py:1", "f(b(a + a), c) at model.py:1"]
+
+
+_SCANNED = """
+func.func @main(%w: tensor<4x8xf32> loc("params['w']"), %x: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %h = %x) : tensor<i32>, tensor<8xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.dynamic_slice %w, %i, %zero, sizes = [1, 8]
+        : (tensor<4x8xf32>, tensor<i32>, tensor<i32>) -> tensor<1x8xf32>
+        loc("jit(f)/while/body/dynamic_slice"("f"("model.py":7:4)))
+    %2 = stablehlo.reshape %1 : (tensor<1x8xf32>) -> tensor<8xf32>
+        loc("jit(f)/while/body/squeeze"("f"("model.py":7:4)))
+    stablehlo.return %i, %2 : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+"""
+
+
+def test_the_part_of_an_input_that_an_iteration_takes_has_the_name_of_the_input() -> None:
+    module = sdyopt.parse(_SCANNED).ir
+    names = ChangeNames(module)
+    parts = [op for op in module.walk() if isinstance(op, DynamicSliceOp | ReshapeOp)]
+    expected = "params['w'] in the body of the loop at model.py:7"
+    assert [names.jax(op.results[0]) for op in parts] == [expected, expected]
 
 
 def test_what_a_scan_begins_with_is_not_constrained() -> None:
