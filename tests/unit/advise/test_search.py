@@ -104,7 +104,11 @@ def test_a_change_pays_on_the_whole(after: dict[str, Any], pays: bool, moves_who
 
 
 def unsure_change() -> Change:
-    return Change(cast(Any, (SimpleNamespace(how=IN_BACKWARD_RULE, subject=None, frees=False),)))
+    return Change(
+        cast(
+            Any, (SimpleNamespace(how=IN_BACKWARD_RULE, subject=None, frees=False, is_new_constraint=False),)
+        )
+    )
 
 
 def _fraction(key: str, value: Any) -> Any:
