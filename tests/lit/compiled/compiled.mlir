@@ -19,6 +19,12 @@
 // CHECKED:      1. f.py:7: 1.50 KiB, 1.12 KiB estimated (100%) sent in all_reduce along x
 // CHECKED:      figures of libtpu 9.9 for v5e:4x4; times are estimated
 
+// An input that is no program has its own error.
+// RUN: echo 'module { func.func @main() { "x"( } }' | not sdy-opt --compiled --topology=tpu-v5e 2>&1 | filecheck %s --check-prefix=INVALID
+// INVALID-NOT: internal error
+// INVALID:     <stdin>:1:{{[0-9]+}}: error:
+// INVALID-NOT: internal error
+
 // The report has the figures of both, and a budget limits those of the compiler.
 // RUN: echo 'total = {wire_bytes = "1.4 KiB", peak_memory = "15 KiB"}' > %t.toml
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --report --budget=%t.toml --compiled=%t.hlo --topology=tpu-v5e --jax-python=%S/Inputs/compiler > %t.report 2> %t.errors

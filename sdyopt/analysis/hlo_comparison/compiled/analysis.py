@@ -35,6 +35,8 @@ class Compiling(Analysis[Options]):
         assert options.speeds is not None
         with identified(TOPOLOGY_ERROR):
             self._topology = read_topology(*options.speeds)
+        # None if the input is no program.
+        self._compilation: Compilation | None = None
 
     def on_input(self, program: Program) -> None:
         # What is compiled is the program of the user: the compiler propagates and partitions it as well.
@@ -42,6 +44,7 @@ class Compiling(Analysis[Options]):
         program.compiled = partial(self._figures, program)
 
     def _figures(self, program: Program, report: Report) -> Compiled:
+        assert self._compilation is not None
         try:
             with compiling(self._compilation.target(report)):
                 return self._compilation.figures(report)
@@ -55,12 +58,14 @@ class Compiling(Analysis[Options]):
                 report.device_memory = self.options.memory
             compiled = self._figures(program, report)
             if self.options.replaces_output:
-                assert self._compilation.comparison is not None
+                assert self._compilation is not None and self._compilation.comparison is not None
                 sections = [compiled_section(report, compiled), *sections_of(self._compilation.comparison)]
                 lines = section_lines([], sections, self.run.width, self.options.rows or None)
                 self.texts.append("".join(f"{line.rstrip()}\n" for line in lines))
 
     def on_end(self) -> None:
+        if self._compilation is None:
+            return
         path, text, comparison = self.options.compiled, self._compilation.text, self._compilation.comparison
         if path is not None and path != STDOUT and text is not None and comparison is not None:
             suffix = PurePath(path).suffix
