@@ -3,8 +3,9 @@
 The changes are those that --check prints for its places, and the first of --advise, with --topology=MACHINE
 or without a topology. The compiler of the machine compiles each program before and after each change, ahead
 of time. A change holds if the compiler saves at least half of the bytes that are printed; it costs if the
-compiler sends more, and the change is not said to. With --keep=FILE, a run continues an earlier one. Needs
-jax with libtpu or the CUDA plugin, as --jax-python.
+compiler sends more, and the change is not said to. The figures that are printed are compared with those of a
+run of all passes. With --keep=FILE, a run continues an earlier one. Needs jax with libtpu or the CUDA plugin,
+as --jax-python.
 """
 
 from __future__ import annotations
@@ -97,6 +98,10 @@ def _judged(path: Path, arguments: argparse.Namespace) -> Iterator[Row]:
         return
     if not shown or trials.outcome is None:
         return
+    for trial, _ in shown:
+        effect = trials.effect(trial.change)
+        if effect is None or effect.after != trial.after:
+            sys.stderr.write(f"{path.stem}: {trial.text}: a run of all passes has other figures\n")
     report = trials.outcome.report
     verification = Verification(Worker(arguments.jax_python, _SECONDS, 0), machine, is_ahead=True)
     programs = [trials.changed(), *(trials.changed(trial.change) for trial, _ in shown)]

@@ -7,9 +7,11 @@ from itertools import combinations
 from math import prod
 
 from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.mesh import Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, MeshOrRef, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.contraction import DotDimensions
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -20,10 +22,14 @@ Axes = tuple[tuple[str, ...], ...]
 
 
 class MeshOfProgram(NamedTuple):
-    """The mesh that shardings of changes are on."""
+    """The mesh that shardings of changes are on.
+
+    `orders` are the orders of several axes of one dimension, by their names, where the program has only one.
+    """
 
     mesh: Mesh
     name: MeshOrRef
+    orders: Mapping[frozenset[str], tuple[str, ...]]
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -31,8 +37,12 @@ class MeshOfProgram(NamedTuple):
         return {axis.name: axis.size for axis in self.mesh.axes if axis.size > 1}
 
     def sharding(self, axes: Axes) -> TensorSharding:
-        """A closed sharding, as a PartitionSpec is."""
-        dims = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in axes)
+        """A closed sharding, as a PartitionSpec is, with axes in the order that the program has elsewhere.
+
+        In another one, values are permuted between devices.
+        """
+        ordered = (self.orders.get(frozenset(names), names) for names in axes)
+        dims = tuple(DimensionSharding(tuple(map(AxisRef, names))) for names in ordered)
         return TensorSharding(self.name, dims)
 
     def divides(self, name: str, sizes: Iterable[int]) -> bool:
@@ -52,7 +62,27 @@ class MeshOfProgram(NamedTuple):
 def mesh_of(module: Op) -> MeshOfProgram | None:
     """The mesh of a program with the most devices."""
     largest = largest_mesh_op(module)
-    return None if largest is None else MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name))
+    if largest is None:
+        return None
+    orders: dict[frozenset[str], set[tuple[str, ...]]] = {}
+    for sharding in dict.fromkeys(_written(module)):
+        for names in (tuple([axis.name for axis in dim.axes]) for dim in sharding.dims):
+            orders.setdefault(frozenset(names), set()).add(names)
+    # Sub-axes of one axis have its name.
+    only = {names: next(iter(of)) for names, of in orders.items() if len(of) == 1}
+    usable = {names: order for names, order in only.items() if len(order) == len(names) > 1}
+    return MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name), usable)
+
+
+def _written(module: Op) -> Iterator[TensorSharding]:
+    """The shardings of arguments, results and constraints."""
+    for op in module.walk():
+        if isinstance(op, FuncOp):
+            for attributes in (*op.argument_attributes, *op.result_attributes):
+                if isinstance(sharding := attributes.get(SHARDING), TensorSharding):
+                    yield sharding
+        elif isinstance(op, ShardingConstraintOp):
+            yield op.sharding
 
 
 def axes_of_sharding(sharding: TensorSharding | None, rank: int) -> Axes | None:

@@ -10,6 +10,7 @@ import pytest
 import sdyopt
 from sdyopt.analysis.advise.adviser import AdviceResult
 from sdyopt.analysis.advise.analysis import advice_text
+from sdyopt.analysis.changes.axes import mesh_of
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
@@ -483,6 +484,24 @@ def test_constraints_of_all_of_a_weight_follow_from_it() -> None:
     weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
     assert isinstance(weight, BlockArgument)
     assert DerivedConstraints(module).whole([weight]) == {cast_, gradient}
+
+
+ORDERED = """
+sdy.mesh @mesh = <["x"=2, "y"=2, "z"=2]>
+func.func @main(%a: tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{"x", "y"}}, {{"z"}}]>}})
+    -> (tensor<8x8xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{order}}}, {{}}]>}}) {{
+  return %a : tensor<8x8xf32>
+}}
+"""
+
+
+def test_axes_have_the_order_that_the_program_has_elsewhere() -> None:
+    for order, expected in (('"x"', "xy"), ('"y", "x"', "yx")):
+        mesh = mesh_of(sdyopt.parse(ORDERED.format(order=order)).ir)
+        assert mesh is not None
+        sharding = mesh.sharding((("y", "x"), ("z",)))
+        assert "".join(axis.name for axis in sharding.dims[0].axes) == expected
+        assert mesh.sharding((("z", "x"), ())).dims[0].axes == (AxisRef("z"), AxisRef("x"))
 
 
 LOOKUP = """

@@ -1,12 +1,10 @@
 """Groups of dimensions, and the annotations that follow from what an axis shards."""
 
 from sdyopt.analysis.advise.strategies import CONSTRAINTS, PARAMETERS, Strategies, Strategy, Use
-from sdyopt.analysis.changes.axes import MeshOfProgram
+from sdyopt.analysis.changes.axes import mesh_of
 from sdyopt.analysis.changes.roles import Dimensions, roles_of
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
-from sdyopt.mlir.dialects.sdy.mesh_op import largest_mesh_op
-from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry import all_dialects, find_dialect
@@ -55,9 +53,8 @@ def parsed(text: str) -> Op:
 
 def strategies() -> Strategies:
     module = parsed(LAYERS)
-    mesh_op = largest_mesh_op(module)
-    assert mesh_op is not None
-    mesh = MeshOfProgram(mesh_op.mesh, SymbolRef(mesh_op.sym_name))
+    mesh = mesh_of(module)
+    assert mesh is not None
     return Strategies(module, roles_of(module), mesh)
 
 
