@@ -202,6 +202,9 @@ _NUMBER = re.compile(r"(?:^|x)(-?\d{1,9})(?!\d)")
 _FFT_LENGTH = re.compile(r"\bfft_length=\{([\d,]*)\}")
 # GPU libraries: the numbers of contracted dimensions are in their configuration.
 _LIBRARY = re.compile(r'custom_call_target="__cublas\$(?:gemm|lt\$matmul)')
+_CUDNN = re.compile(
+    r'custom_call_target="__cudnn\$conv(Forward|BiasActivationForward|BackwardInput|BackwardFilter)"'
+)
 _CONTRACTED = re.compile(r'"lhs_contracting_dimensions":\[([^\]\[]*+)\]')
 
 
@@ -226,9 +229,17 @@ def _flops(op: Instruction) -> int | None:
             ],
         )
     if op.opcode == "convolution":
-        return _convolution(op)
+        return _convolution(op, _shapes(op))
     if op.opcode == "fft":
         return _fft(op)
+    if op.opcode == "custom-call" and (library := _CUDNN.search(op.attributes)) is not None:
+        shapes = _shapes(op)
+        # A backward pass has the labels of the forward one, whose input, kernel or output is its result.
+        if shapes is not None and library[1] == "BackwardInput":
+            shapes = shapes[::-1]
+        elif shapes is not None and library[1] == "BackwardFilter":
+            shapes = [shapes[0], shapes[2], shapes[1]]
+        return _convolution(op, shapes)
     if op.opcode == "custom-call" and _LIBRARY.search(op.attributes) is not None:
         contracted = _CONTRACTED.search(op.attributes)
         return (
@@ -257,8 +268,9 @@ def _fft(op: Instruction) -> int | None:
     return int((5 if is_real else 10) * elements * log2(max(1, prod(sizes_of(lengths[1]))))) // 2
 
 
-def _convolution(op: Instruction) -> int | None:
-    shapes, labels = _shapes(op), _LABELS.search(op.attributes)
+def _convolution(op: Instruction, shapes: list[tuple[int, ...]] | None) -> int | None:
+    """The FLOPs for the shapes of the input, the kernel and the output."""
+    labels = _LABELS.search(op.attributes)
     if shapes is None or len(shapes) != 3 or labels is None:
         return None
     names = labels.groups()

@@ -110,6 +110,22 @@ def flops(*lines: str) -> list[int | None]:
             'backend_config={"gemm_backend_config":{"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}}',
             2 * 8 * 4 * 16,
         ),
+        # Of cuDNN: a backward pass has as many as the forward one, whose window and labels it has.
+        *(
+            (
+                lhs,
+                rhs,
+                f"({result}, u8[0]) custom-call(%a, %b), window={{size=3 pad=1_1}}, dim_labels=bf0_oi0->bf0, "
+                f'custom_call_target="__cudnn$conv{name}"',
+                2 * 2 * 4 * 5 * (3 * 8 - 2),
+            )
+            for name, lhs, rhs, result in (
+                ("Forward", "f32[2,5,8]", "f32[4,5,3]", "f32[2,4,8]"),
+                ("BiasActivationForward", "f32[2,5,8]", "f32[4,5,3]", "f32[2,4,8]"),
+                ("BackwardInput", "f32[2,4,8]", "f32[4,5,3]", "f32[2,5,8]"),
+                ("BackwardFilter", "f32[2,5,8]", "f32[2,4,8]", "f32[4,5,3]"),
+            )
+        ),
     ],
 )
 def test_products(lhs: str, rhs: str, product: str, expected: int | None) -> None:
