@@ -179,14 +179,14 @@ def test_a_finding_is_a_lit_case_to_complete(tmp_path: Path) -> None:
 def test_a_resumed_session_equals_one_without_a_stop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     preload()
     for source in sources.SOURCES.values():
-        monkeypatch.setattr(source, "size", 8)
+        monkeypatch.setattr(source, "size", 4)
     whole, first, second = Session(1, tmp_path / "a"), Session(1, tmp_path / "b"), Session(0, tmp_path / "b")
     whole.run(60, batches=6)
     first.run(60, batches=3)
     second.resume()
     second.run(60, batches=6)
     assert (tmp_path / "a" / "state.json").read_bytes() == (tmp_path / "b" / "state.json").read_bytes()
-    assert whole.counts.total() == 48
+    assert whole.counts.total() == 24
     assert not whole.findings
 
 

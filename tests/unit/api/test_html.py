@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -131,16 +132,32 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 MLP, TRAIN = EXAMPLES / "mlp.mlir", EXAMPLES / "transformer_train.mlir"
 
 
+# Several tests look at these, and each takes a second.
+@cache
+def small_memory() -> sdyopt.Check:
+    return sdyopt.check(MLP, device_memory="1KiB")
+
+
+@cache
+def explanation() -> sdyopt.Explanation:
+    return sdyopt.parse(TRAIN).explain("weights['embedding']")
+
+
+@cache
+def cheaper_shardings() -> sdyopt.Findings:
+    return sdyopt.parse(MLP).lint("cheaper-sharding")
+
+
 def displays() -> Iterator[tuple[str, str]]:
     """The HTML of each kind of object, by its name."""
     train = sdyopt.parse(TRAIN)
     after = train.run("sdy-jax-pipeline")
     changed = sdyopt.parse(train.as_text(debug_info=True).replace('[{"data"}, {}]', '[{}, {"data"}]'))
     yield "module", train._repr_html_()
-    yield "check", sdyopt.check(MLP, device_memory="1KiB")._repr_html_()
+    yield "check", small_memory()._repr_html_()
     yield "report", after.report(topology="tpu-v5e")._repr_html_()
-    yield "explanation", train.explain("weights['embedding']")._repr_html_()
-    yield "findings", sdyopt.parse(MLP).lint("cheaper-sharding")._repr_html_()
+    yield "explanation", explanation()._repr_html_()
+    yield "findings", cheaper_shardings()._repr_html_()
     yield "comparison", changed.compare_with(train, "sdy-jax-pipeline")._repr_html_()
     yield "sweep", sdyopt.mesh_sweep(train, "data=1,2 x model=2")._repr_html_()
     hlo = Path(__file__).parents[2] / "lit" / "hlo_comparison" / "Inputs" / "step.txt"
@@ -175,20 +192,19 @@ def test_an_open_dimension_of_an_annotation_is_unconstrained() -> None:
 
 
 def test_a_program_that_does_not_fit_stands_out() -> None:
-    html = sdyopt.check(MLP, device_memory="1KiB")._repr_html_()
+    html = small_memory()._repr_html_()
     assert "<div class=bad>memory" in html
     assert "<div class=bad>memory" not in sdyopt.check(MLP)._repr_html_()
 
 
 def test_texts_of_terminals() -> None:
-    train = sdyopt.parse(TRAIN)
-    answer = train.explain("weights['embedding']")
+    answer = explanation()
     assert repr(answer) == str(answer).rstrip("\n")
-    findings = sdyopt.parse(MLP).lint("cheaper-sharding")
+    findings = cheaper_shardings()
     assert {each.id for each in findings} == {"lint/cheaper-sharding"}
     assert "why: mlp.py:31: 784.0 KiB (51%) sent, 768.0 KiB of it in all_reduce along data" in str(findings)
     assert repr(findings).endswith("--help-lint=RULE explains a rule")
-    assert train.lint("size-one-axis") == ()
+    assert sdyopt.parse(TRAIN).lint("size-one-axis") == ()
 
 
 def test_the_name_of_a_function_has_no_control_characters() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import combinations
@@ -91,8 +92,13 @@ def test_all_analyses_are_in_the_table() -> None:
 
 @pytest.mark.parametrize("passes", [(), PASSES], ids=["no passes", "passes"])
 def test_each_of_a_pair_gives_what_it_does_alone(
-    folder: Path, passes: Sequence[str], capfd: pytest.CaptureFixture[str]
+    folder: Path,
+    passes: Sequence[str],
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A sweep starts as many processes as there are cores, which takes longer than all else here.
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
     left_out = set() if find_spec("jax") else {"execution"}
     left_out |= TAKE_NO_PASSES if passes else NEED_PASSES
     names = [name for name in FLAGS if name not in left_out]
