@@ -21,7 +21,7 @@ from typing import NamedTuple
 import sdyopt
 from sdyopt.analysis.changes.trials import Trial
 from sdyopt.analysis.explain.explainer import ShardingExplainer
-from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.explain.names import RecordedProgram
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.report.check.checker import CostlyPlace
 from sdyopt.base.diagnostics.location import Source

@@ -30,7 +30,7 @@ from sdyopt.analysis.figures.figures import Report, axis_sizes
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
 from sdyopt.analysis.figures.units import seconds_text
-from sdyopt.analysis.hlo_comparison.compiled.compilation import target_of
+from sdyopt.analysis.hlo_comparison.compiled.analysis import target_of
 from sdyopt.analysis.hlo_comparison.hlo_instruction import flops_of
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError

@@ -88,7 +88,6 @@ IMPORT_LATE = (
     "sdyopt/tools/api/reports",
     "sdyopt/analysis/interface",
     "sdyopt/analysis/report/passes",
-    "sdyopt/analysis/interface/registry",
     "sdyopt/analysis/report/formats",
 )
 

@@ -24,7 +24,7 @@ sdyopt/analysis/figures/flops.py:FLOPS
 sdyopt/analysis/interface/__init__.py:cls
 sdyopt/analysis/lint/rule.py:cls
 sdyopt/analysis/lint/rule.py:rules
-sdyopt/analysis/interface/registry.py:_analyses
+sdyopt/analysis/interface/__init__.py:_analyses
 sdyopt/base/dataclasses.py:cls
 sdyopt/base/diagnostics/ids.py:_of_rules
 sdyopt/base/diagnostics/ids.py:_summaries

@@ -38,7 +38,7 @@ from sdyopt.analysis.figures.topology import Topology, assumed_topology, ring_st
 from sdyopt.analysis.hlo_comparison.accelerators import on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, axes_of_groups
 from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
-from sdyopt.analysis.hlo_comparison.compiled.compilation import Compiler, target_of, text_to_compile
+from sdyopt.analysis.hlo_comparison.compiled.analysis import Compiler, target_of, text_to_compile
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
 from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.builtin import ModuleOp

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sdyopt.analysis.figures.user_lines import (
+from sdyopt.analysis.figures.source_locations import (
     OUT_SHARDING,
     constraint_text,
     is_out_sharding,

@@ -29,16 +29,14 @@ from sdyopt.analysis.figures.source_locations import (
     NO_LOCATION,
     Phase,
     SourceLocation,
-    source_location,
-)
-from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.user_lines import (
     UserLines,
     constraint_text,
     is_derived,
     is_out_sharding,
     operation_text,
+    source_location,
 )
+from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.interface.pages.page import source_files
 from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.base.diagnostics.text import counted

@@ -13,8 +13,14 @@ from functools import cached_property
 
 from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, AnnotationEdit, annotation_of, is_input, place_of
 from sdyopt.analysis.changes.roles import statement_of
-from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines, is_derived, is_out_sharding
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    Phase,
+    UserLines,
+    is_derived,
+    is_out_sharding,
+    source_location,
+)
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.base.dataclasses import NamedTuple, dataclass
 from sdyopt.base.diagnostics.diagnostic import handling

@@ -22,8 +22,7 @@ from sdyopt.analysis.changes.axes import Axes, axes_of_sharding
 from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import UserLines, source_location
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp

@@ -24,10 +24,12 @@ from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
     NO_LOCATION,
     SourceLocation,
+    UserLines,
     code_of,
+    constraint_text,
+    is_derived,
     source_location,
 )
-from sdyopt.analysis.figures.user_lines import UserLines, constraint_text, is_derived
 from sdyopt.base.dataclasses import dataclass, field
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames

@@ -1,6 +1,6 @@
 """Answers why a value is sharded as it is, and why it is not sharded otherwise, from a sharding record.
 
-`recorded_program` records while passes run, and `explainer` answers questions after them. `targets`
+`names.RecordedProgram` records while passes run, and `explainer` answers questions after them. `targets`
 finds what a question is about, `answers` builds a tree of sentences, and `tree_text` prints it.
 """
 

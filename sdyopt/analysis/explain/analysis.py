@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 from sdyopt.analysis.explain import Options
 from sdyopt.analysis.explain.explainer import ShardingExplainer
-from sdyopt.analysis.explain.recorded_program import recorded
+from sdyopt.analysis.explain.names import recorded
 from sdyopt.analysis.explain.targets import Target
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run

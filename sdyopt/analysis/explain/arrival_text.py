@@ -7,8 +7,13 @@ from itertools import islice
 from textwrap import wrap
 
 from sdyopt.analysis.explain.names import ExplanationNames
-from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import constraint_text, is_derived, is_out_sharding, is_shard_map
+from sdyopt.analysis.figures.source_locations import (
+    constraint_text,
+    is_derived,
+    is_out_sharding,
+    is_shard_map,
+    source_location,
+)
 from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, UserAnnotation, dimension_of
 from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.sources import AnnotationSource

@@ -21,11 +21,11 @@ from sdyopt.analysis.explain.arrival_text import Sentence, tree_text
 from sdyopt.analysis.explain.collective_answers import collectives_of, explain_collective
 from sdyopt.analysis.explain.collective_sides import subject_of
 from sdyopt.analysis.explain.names import (
+    RecordedProgram,
     axis_text,
     sharding_words,
     type_text,
 )
-from sdyopt.analysis.explain.recorded_program import RecordedProgram
 from sdyopt.analysis.explain.targets import (
     CollectiveTarget,
     OutputTarget,

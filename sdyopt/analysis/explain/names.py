@@ -1,15 +1,23 @@
-"""The names of values, operations and places in an answer."""
+"""A program whose passes are recorded, and the names of values, operations and places in answers about it.
+
+program = RecordedProgram(source, module, dialects, parse_record)    # after parsing
+with program.recording():
+    run_pipeline(…)
+"""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import PurePath
 
-from sdyopt.analysis.figures.source_locations import Phase, source_location
-from sdyopt.analysis.figures.user_lines import UserLines, operation_text
+from sdyopt.analysis.figures.source_locations import Phase, UserLines, operation_text, source_location
+from sdyopt.analysis.interface import Program
 from sdyopt.analysis.sharding_record.model import PropagationRun
-from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.analysis.sharding_record.record import ShardingRecord, shared_record
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, resolve_file_location
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity
+from sdyopt.base.diagnostics.ids import USAGE_ERROR
+from sdyopt.base.diagnostics.location import FileLoc, FileRange, Source, UnknownLoc, resolve_file_location
 from sdyopt.mlir.asm.parser.ssa_scope import ParseRecord
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.dialects.func import FuncOp
@@ -17,6 +25,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_ref_text, axis_refs_text
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, owning_op
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
+from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
@@ -275,3 +284,43 @@ def function_of(op: Op) -> str:
     """The name of the function that an operation is, or is in; "" if there is none."""
     function = op if isinstance(op, FuncOp) else op.parent_of_type(FuncOp)
     return "" if function is None else symbol_name(function) or ""
+
+
+class RecordedProgram:
+    """A module with its record. `inputs` has the names of values in the source, `names` those for people.
+
+    `is_recorded` becomes True when passes are recorded.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        module: Op,
+        dialects: DialectTable,
+        parse_record: ParseRecord,
+        record: ShardingRecord | None = None,
+    ) -> None:
+        self.module, self.dialects = module, dialects
+        self.inputs = InputNames(source, module, parse_record)
+        self.record = record or ShardingRecord()
+        self.names = ExplanationNames(self.inputs, self.record)
+        self.is_recorded = False
+
+    def recording(self) -> AbstractContextManager[None]:
+        """Records in the `with` block, in which passes run; within another such block, that one does."""
+        self.is_recorded = True
+        return self.record.active()
+
+    def check_is_propagated(self) -> None:
+        """Raises DiagnosticError if no pass has propagated shardings."""
+        if not self.record.runs:
+            message = "there is nothing to explain: no pass has propagated shardings"
+            diagnostic = Diagnostic(Severity.ERROR, UnknownLoc(), message, id=USAGE_ERROR)
+            raise DiagnosticError(diagnostic).help("add -sdy-propagation-pipeline")
+
+
+def recorded(program: Program) -> RecordedProgram:
+    """The record of a program of a run, for `Program.shared`. The options have `needs_parse_record`."""
+    assert program.parse_record is not None
+    record = program.shared(shared_record)
+    return RecordedProgram(program.source, program.op, program.dialects, program.parse_record, record)

@@ -27,8 +27,8 @@ from sdyopt.analysis.explain.names import (
 )
 from sdyopt.analysis.figures.collective_traffic import COLLECTIVES, GroupTraffic, traffic_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
+from sdyopt.analysis.figures.source_locations import constraint_text, is_shard_map, operation_text
 from sdyopt.analysis.figures.units import bytes_text
-from sdyopt.analysis.figures.user_lines import constraint_text, is_shard_map, operation_text
 from sdyopt.analysis.sharding_record.absences import Absence, Obstacle, absences
 from sdyopt.analysis.sharding_record.arrivals import Arrival, annotation_on, arrivals
 from sdyopt.analysis.sharding_record.model import PropagationRun

@@ -16,10 +16,13 @@ from sdyopt.analysis.figures.source_locations import (
     Frame,
     Phase,
     SourceLocation,
+    UserLines,
+    constraint_text,
+    is_shard_map,
+    location_within,
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.user_lines import UserLines, constraint_text, is_shard_map, location_within
 from sdyopt.base.dataclasses import replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.func import ReturnOp as FuncReturnOp

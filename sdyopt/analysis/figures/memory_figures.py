@@ -45,10 +45,10 @@ from sdyopt.analysis.figures.source_locations import (
     NO_LOCATION,
     Phase,
     SourceLocation,
+    location_within,
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.user_lines import location_within
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import dataclass, replace
 from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter

@@ -57,11 +57,17 @@ from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
-from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    Phase,
+    SourceLocation,
+    UserLines,
+    location_within,
+    source_location,
+)
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, speeds_text
-from sdyopt.analysis.figures.user_lines import UserLines, location_within
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import NamedTuple, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling

@@ -9,8 +9,7 @@ from fractions import Fraction
 from math import prod
 
 from sdyopt.analysis.figures.figures import Collective, Report
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation, UserLines
 from sdyopt.analysis.hlo_comparison.accelerators import OnAccelerators, on_accelerators
 from sdyopt.analysis.hlo_comparison.collectives import (
     CollectiveOperand,

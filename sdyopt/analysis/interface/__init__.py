@@ -15,13 +15,22 @@ Its module `analysis` is imported only if the analysis is needed. It has the cla
 
     class CountOps(Analysis[Options]):
         def on_output(self, program: Program) -> None:
-            self.texts.append(f"{sum(1 for _ in program.op.walk())} operations\\n")
+            self.texts.append(f"{sum(1 for _ in program.op.walk())} operations\n")
 
 Parsing, help, completion, checks of files and the order of calls follow from the declaration.
+
+Analyses of other packages are plugins:
+
+    [project.entry-points."sdyopt.analyses"]
+    op-count = "my_package.op_count:Options"
+
+declares the options of an analysis of another package, for `--load-analysis-plugin=op-count`. Without a
+package, they are the `Options` of a file, for `--load-analysis-plugin=./op_count.py`.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
@@ -29,6 +38,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar, dat
 
 from sdyopt.analysis.interface.flag import Flag, TextFile, flag
 from sdyopt.base.dataclasses import dataclass, field, fields
+from sdyopt.base.diagnostics.usage import UsageError
 
 if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an analysis
     from sdyopt.base.diagnostics.location import Source
@@ -38,6 +48,7 @@ if TYPE_CHECKING:  # every run imports the declarations of flags, but few run an
     from sdyopt.mlir.ir.operation import Op
     from sdyopt.mlir.pipeline.run import Verify
     from sdyopt.mlir.pipeline.tree import Pipeline
+
 
 T = TypeVar("T")
 AnyOptions = TypeVar("AnyOptions", bound="AnalysisOptions")
@@ -278,3 +289,43 @@ class Analysis(Generic[AnyOptions]):
 
     def on_end(self) -> None:
         """All programs are done."""
+
+
+ANALYSIS_GROUP = "sdyopt.analyses"
+_PACKAGE = "sdyopt.analysis"
+_FOLDER = __file__.removesuffix("__init__.py") + "../"
+
+
+def all_analyses() -> list[type[AnalysisOptions]]:
+    """The options of all analyses, in their order. The analyses themselves are not imported."""
+    if not _analyses:
+        # Not `pkgutil`, which imports `inspect`; and not `pathlib`, which takes longer.
+        rooms = _folders("")
+        folders = [*rooms, *(f"{room}/{name}" for room in rooms for name in _folders(room))]
+        with_analysis = [name for name in folders if os.path.exists(f"{_FOLDER}{name}/analysis.py")]  # noqa: PTH110
+        _analyses.extend(
+            import_module(f"{_PACKAGE}.{name.replace('/', '.')}").Options for name in with_analysis
+        )
+        _analyses.sort(key=lambda options: options.order)
+    return _analyses
+
+
+def _folders(folder: str) -> list[str]:
+    return [name for name in os.listdir(_FOLDER + folder) if "." not in name]  # noqa: PTH208
+
+
+def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
+    """Adds the analysis of an entry point; raises UsageError if it cannot be loaded."""
+    from sdyopt.mlir.registry.discovery import load_plugin
+
+    failure = f"Failed to load an analysis from '{name}'"
+    options = load_plugin(ANALYSIS_GROUP, name, failure, "Options")
+    if not (isinstance(options, type) and issubclass(options, AnalysisOptions)):
+        raise UsageError(f"{failure}: the entry point is not a subclass of AnalysisOptions")
+    if options not in all_analyses():
+        _analyses.append(options)
+        _analyses.sort(key=lambda cls: cls.order)
+    return options
+
+
+_analyses: list[type[AnalysisOptions]] = []

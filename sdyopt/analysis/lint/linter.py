@@ -12,11 +12,16 @@ from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
-from sdyopt.analysis.figures.source_locations import SourceLocation, source_location
+from sdyopt.analysis.figures.source_locations import (
+    SCRIPT,
+    SourceLocation,
+    UserLines,
+    is_in_library,
+    source_location,
+)
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import wire_total
 from sdyopt.analysis.figures.units import bytes_text, total_text
-from sdyopt.analysis.figures.user_lines import SCRIPT, UserLines, is_in_library
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
 from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, LintSettings, Rule, rule_ids
 from sdyopt.analysis.report.check.checker import CheckResult, check_of

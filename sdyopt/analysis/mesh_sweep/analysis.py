@@ -6,7 +6,7 @@ from pathlib import PurePath
 
 from sdyopt.analysis.execution.process import NoJax, Worker
 from sdyopt.analysis.figures.topology import read_topology
-from sdyopt.analysis.hlo_comparison.compiled.compilation import Compiler, compilation_error, target_of
+from sdyopt.analysis.hlo_comparison.compiled.analysis import Compiler, compilation_error, target_of
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.mesh_sweep import Options
 from sdyopt.analysis.mesh_sweep.formats import FORMATS

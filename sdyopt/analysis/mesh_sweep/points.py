@@ -23,7 +23,7 @@ from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import Topology, read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_totals, useful_share, wire_total
-from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation
+from sdyopt.analysis.hlo_comparison.compiled.analysis import Compilation
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following

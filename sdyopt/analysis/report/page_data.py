@@ -17,10 +17,9 @@ from sdyopt.analysis.figures.figures import (
     TimedProduct,
     Timeline,
 )
-from sdyopt.analysis.figures.source_locations import Phase, SourceLocation
+from sdyopt.analysis.figures.source_locations import Phase, SourceLocation, is_in_library
 from sdyopt.analysis.figures.totals import Total, along, seconds_of_runs, wire_bytes_of_runs
 from sdyopt.analysis.figures.units import HOISTED, times_text
-from sdyopt.analysis.figures.user_lines import is_in_library
 from sdyopt.analysis.interface.pages.page import Page, Strings
 from sdyopt.analysis.report.check.check_text import reason_of
 from sdyopt.analysis.report.check.checker import PlaceCollectives

@@ -11,7 +11,7 @@ Passes and dialects of other packages are plugins, found by entry points.
 
 declares a module that registers passes when imported, for `--load-pass-plugin=my-passes`. An entry point in
 the group `sdyopt.dialects` declares a `Dialect`, for `--load-dialect-plugin`. Those of analyses are loaded by
-`analysis/interface/registry.py`. A plugin may also be a Python file, as in `--load-pass-plugin=./my_pass.py`.
+`analysis/interface/__init__.py`. A plugin may also be a Python file, as in `--load-pass-plugin=./my_pass.py`.
 """
 
 from __future__ import annotations
@@ -292,7 +292,7 @@ def _split_flags(text: str) -> list[str]:
 
 
 PASS_GROUP, DIALECT_GROUP = "sdyopt.passes", "sdyopt.dialects"
-# That of `analysis/interface/registry.py`.
+# That of `analysis/interface/__init__.py`.
 _ANALYSIS_GROUP: Final = "sdyopt.analyses"
 
 

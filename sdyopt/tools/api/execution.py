@@ -102,7 +102,7 @@ def results_of(
     import numpy as np
 
     from sdyopt.analysis.execution.process import Worker
-    from sdyopt.analysis.execution.running import Execution
+    from sdyopt.analysis.execution.validation import Execution
     from sdyopt.analysis.execution.worker.inputs import numpy_type
 
     with program.session(discard), execution_errors(program):
@@ -133,7 +133,7 @@ def compilation_of(
 ) -> Callable[[figures.Report], figures.Compiled]:
     """Compiles a program as it is now, for the figures that the machine's compiler adds to a report."""
     from sdyopt.analysis.execution.process import Worker
-    from sdyopt.analysis.hlo_comparison.compiled.compilation import Compilation
+    from sdyopt.analysis.hlo_comparison.compiled.analysis import Compilation
 
     if topology is None:
         raise ValueError(NO_MACHINE)

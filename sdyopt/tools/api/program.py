@@ -15,10 +15,9 @@ from sdyopt.base.diagnostics.diagnostic import Diagnostic, Handler, handling, ma
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
-from sdyopt.mlir.asm.printer.aliases import Aliases
 from sdyopt.mlir.asm.printer.asm_printer import AsmPrinter, PrintOptions, print_for_note, print_op
 from sdyopt.mlir.asm.printer.attribute_printer import TooLongError, plain_type
-from sdyopt.mlir.asm.printer.ssa_names import SsaNames
+from sdyopt.mlir.asm.printer.ssa_names import Aliases, SsaNames
 from sdyopt.mlir.asm.resources import Resources, resource_section
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.ir.dialect import DialectTable

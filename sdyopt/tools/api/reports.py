@@ -490,7 +490,7 @@ def explanation(
     fails, and ParseError, located in `what`, if `what` names nothing.
     """
     from sdyopt.analysis.explain.explainer import ShardingExplainer
-    from sdyopt.analysis.explain.recorded_program import RecordedProgram
+    from sdyopt.analysis.explain.names import RecordedProgram
 
     require_text("what is explained", what, "such as \"params['w']\", 'train.py:12' or '#3'")
     pipeline = combined_pipeline(passes, {})

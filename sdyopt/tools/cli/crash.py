@@ -14,7 +14,7 @@ from importlib.metadata import Distribution, entry_points
 from types import FrameType, TracebackType
 
 from sdyopt import __version__
-from sdyopt.analysis.interface.registry import ANALYSIS_GROUP
+from sdyopt.analysis.interface import ANALYSIS_GROUP
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import INTERNAL_ERROR

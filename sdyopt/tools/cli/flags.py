@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.analysis.interface import all_analyses, load_analysis_plugin
 from sdyopt.analysis.interface.flag import (
     DIAGNOSTICS,
     GENERAL,
@@ -16,7 +17,6 @@ from sdyopt.analysis.interface.flag import (
     Flag,
     Writes,
 )
-from sdyopt.analysis.interface.registry import all_analyses, load_analysis_plugin
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import RELEASE_NAMES
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sdyopt import __version__
-from sdyopt.analysis.report.check.check_json import check_json
+from sdyopt.analysis.report.check.analysis import check_json
 from sdyopt.tools.api.checks import check as check_of
 from sdyopt.tools.api.errors import Error
 from sdyopt.tools.api.parsing import parse

@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
-from sdyopt.analysis.interface import AnalysisOptions
+from sdyopt.analysis.interface import AnalysisOptions, all_analyses
 from sdyopt.analysis.interface.flag import STDIN, TextFile
-from sdyopt.analysis.interface.registry import all_analyses
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity
 from sdyopt.base.diagnostics.ids import FLAG_WITHOUT_EFFECT

@@ -20,8 +20,8 @@ from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.figures.source_locations import UserLines
 from sdyopt.analysis.figures.topology import built_in_topology
-from sdyopt.analysis.figures.user_lines import UserLines
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp

@@ -6,8 +6,7 @@ import sys
 import pytest
 
 from sdyopt.analysis.advise.analysis import progress
-from sdyopt.analysis.hlo_comparison.compiled.analysis import compiling
-from sdyopt.analysis.hlo_comparison.compiled.compilation import CompileTarget
+from sdyopt.analysis.hlo_comparison.compiled.analysis import CompileTarget, compiling
 
 
 class Terminal(io.StringIO):

@@ -15,7 +15,7 @@ from sdyopt.analysis.changes.proposals.roles import outliers
 from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
-from sdyopt.analysis.figures.user_lines import _is_expanded
+from sdyopt.analysis.figures.source_locations import _is_expanded
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op

@@ -13,8 +13,8 @@ import pytest
 
 from sdyopt.analysis.execution import process
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
-from sdyopt.analysis.hlo_comparison.compiled import compilation
-from sdyopt.analysis.hlo_comparison.compiled.compilation import (
+from sdyopt.analysis.hlo_comparison.compiled import analysis
+from sdyopt.analysis.hlo_comparison.compiled.analysis import (
     ARGUMENT,
     RESULT,
     TEMP_BUFFER,
@@ -100,7 +100,7 @@ def test_what_was_compiled_is_kept(cache: Path, monkeypatch: pytest.MonkeyPatch)
     assert len(list(cache.iterdir())) == 1
     # Programs are read by their user only.
     assert cache.stat().st_mode & 0o777 == 0o700
-    monkeypatch.setattr(compilation, "_largest", None)
+    monkeypatch.setattr(analysis, "_largest", None)
     assert compiler().compile(TEXT, [4], 4) == compiled
 
 
@@ -136,7 +136,7 @@ def test_a_cache_that_is_only_read_is_used(cache: Path, monkeypatch: pytest.Monk
         raise PermissionError
 
     monkeypatch.setattr(os, "utime", refuse)
-    monkeypatch.setattr(compilation, "_largest", None)
+    monkeypatch.setattr(analysis, "_largest", None)
     assert compiler().compile(TEXT, [4], 4) == compiled
 
 
@@ -151,7 +151,7 @@ def test_the_oldest_results_make_room(cache: Path, monkeypatch: pytest.MonkeyPat
     compiler().compile(TEXT, [4], 4)
     [first] = cache.iterdir()
     os.utime(first, (1, 1))
-    monkeypatch.setattr(compilation, "_MAX_CACHE", 3 * first.stat().st_size // 2)
+    monkeypatch.setattr(analysis, "_MAX_CACHE", 3 * first.stat().st_size // 2)
     compiler("v5e:4x4").compile(TEXT, [4], 4)
     [kept] = cache.iterdir()
     assert kept != first
@@ -163,11 +163,11 @@ def test_the_cache_has_as_many_bytes_as_it_may(cache: Path, monkeypatch: pytest.
     for number, path in enumerate(paths):
         path.write_bytes(b"x" * 100)
         os.utime(path, (number, number))
-    monkeypatch.setattr(compilation, "_MAX_CACHE", 300)
-    compilation._remove_oldest(cache)
+    monkeypatch.setattr(analysis, "_MAX_CACHE", 300)
+    analysis._remove_oldest(cache)
     assert all(path.exists() for path in paths)
-    monkeypatch.setattr(compilation, "_MAX_CACHE", 299)
-    compilation._remove_oldest(cache)
+    monkeypatch.setattr(analysis, "_MAX_CACHE", 299)
+    analysis._remove_oldest(cache)
     assert [path.exists() for path in paths] == [False, True, True]
 
 
@@ -202,7 +202,7 @@ def test_without_room_for_what_is_compiled(cache: Path, monkeypatch: pytest.Monk
     def full(**_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(compilation, "TemporaryDirectory", full)
+    monkeypatch.setattr(analysis, "TemporaryDirectory", full)
     with pytest.raises(NotValidated, match="no room for what the compiler writes: No space left on device"):
         compiler().compile(TEXT, [4], 4)
 
@@ -210,12 +210,12 @@ def test_without_room_for_what_is_compiled(cache: Path, monkeypatch: pytest.Monk
 def test_a_disk_that_the_compiler_fills_is_named(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The compiler itself only says that a file is missing, or cuts one off."""
     usages = {each: disk_usage(cache.parents[1])._replace(free=each) for each in (0, 1 << 16)}
-    monkeypatch.setattr(compilation, "disk_usage", lambda _: usages[0])
+    monkeypatch.setattr(analysis, "disk_usage", lambda _: usages[0])
     for text in (TEXT, f"{TEXT} @main_of_wrong_model"):
         with pytest.raises(NotValidated, match=f"writes: No space left on device in {gettempdir()}"):
             compiler().compile(text, [4], 4)
     assert not cache.exists()
-    monkeypatch.setattr(compilation, "disk_usage", lambda _: usages[1 << 16])
+    monkeypatch.setattr(analysis, "disk_usage", lambda _: usages[1 << 16])
     assert compiler().compile(TEXT, [4], 4).compiler == "libtpu 9.9"
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sdyopt.analysis.interface.registry import all_analyses
+from sdyopt.analysis.interface import all_analyses
 from sdyopt.tools.cli import main
 
 PROGRAM = """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sdyopt
-from sdyopt.analysis.execution.bisection import steps_of
+from sdyopt.analysis.execution.analysis import steps_of
 from sdyopt.analysis.execution.bisection_units import program_of_units, units_of
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.dialects.builtin import ModuleOp

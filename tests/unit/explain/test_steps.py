@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from sdyopt.analysis.explain.names import sharding_text
-from sdyopt.analysis.explain.recorded_program import RecordedProgram
+from sdyopt.analysis.explain.names import RecordedProgram, sharding_text
 from sdyopt.analysis.explain.steps import analysis as step_data_module
 from sdyopt.analysis.explain.steps.analysis import AFTER, BEFORE, StepData, factor_table, steps_page
 from sdyopt.analysis.sharding_record.model import Step

@@ -17,7 +17,7 @@ import json
 import sys
 import jax
 jax.config.update("jax_num_cpu_devices", 8)
-from sdyopt.analysis.execution.worker.devices import DeviceProgram
+from sdyopt.analysis.execution.worker.execute import DeviceProgram
 for name, text in json.load(sys.stdin).items():
     try:
         DeviceProgram(text, 8, 1)

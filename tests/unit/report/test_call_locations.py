@@ -1,7 +1,6 @@
 """The location of an operation in a called function: its own line, or else that of the call."""
 
-from sdyopt.analysis.figures.source_locations import Frame, SourceLocation
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import Frame, SourceLocation, UserLines
 from tests.unit.report.programs import report
 
 PROGRAM = """

@@ -15,7 +15,7 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker
-from sdyopt.analysis.report.check.check_json import check_json
+from sdyopt.analysis.report.check.analysis import check_json
 from sdyopt.analysis.report.check.check_text import (
     change_of,
     check_text,

@@ -16,7 +16,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, is_input, plac
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import DimensionGroup, Place, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import UserLines
 from sdyopt.analysis.sharding_record.absences import absences
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectivePermuteOp

@@ -11,8 +11,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place, RoleGroup, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import UserLines, is_auto
+from sdyopt.analysis.figures.source_locations import UserLines, is_auto, source_location
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import BlockArgument, OpResult

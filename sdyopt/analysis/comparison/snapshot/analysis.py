@@ -18,7 +18,7 @@ from sdyopt.analysis.comparison.snapshot.snapshot import (
     snapshot_text,
 )
 from sdyopt.analysis.figures.located_files import Path
-from sdyopt.analysis.figures.user_lines import is_in_library
+from sdyopt.analysis.figures.source_locations import is_in_library
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.report.budget import file_location

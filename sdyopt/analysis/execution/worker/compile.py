@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from sdyopt.analysis.execution.worker.devices import DeviceProgram
+from sdyopt.analysis.execution.worker.execute import DeviceProgram
 
 
 def answer(request: Mapping[str, Any], send: Callable[[Mapping[str, Any]], None]) -> dict[str, Any]:

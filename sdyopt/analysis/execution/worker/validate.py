@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from sdyopt.analysis.execution.worker.devices import DeviceProgram
+from sdyopt.analysis.execution.worker.execute import DeviceProgram
 from sdyopt.analysis.execution.worker.inputs import (
     RANGES,
     Array,

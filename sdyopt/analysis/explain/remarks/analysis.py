@@ -12,8 +12,7 @@ from contextlib import AbstractContextManager
 
 from sdyopt.analysis.explain.absence_text import neighbors_text, reasons_of
 from sdyopt.analysis.explain.arrival_text import annotation_text, dimension_of_factor, direction, site_text
-from sdyopt.analysis.explain.names import ExplanationNames, axis_text, function_of, sharding_text
-from sdyopt.analysis.explain.recorded_program import recorded
+from sdyopt.analysis.explain.names import ExplanationNames, axis_text, function_of, recorded, sharding_text
 from sdyopt.analysis.explain.remarks import Options
 from sdyopt.analysis.explain.remarks.remark import (
     ANNOTATION,

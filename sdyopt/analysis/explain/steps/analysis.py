@@ -10,13 +10,17 @@ from pathlib import Path
 import htpy as h
 
 from sdyopt.analysis.explain.arrival_text import site_text
-from sdyopt.analysis.explain.names import ExplanationNames, InputNames, sharding_text
-from sdyopt.analysis.explain.recorded_program import RecordedProgram, recorded
+from sdyopt.analysis.explain.names import (
+    ExplanationNames,
+    InputNames,
+    RecordedProgram,
+    recorded,
+    sharding_text,
+)
 from sdyopt.analysis.explain.remarks.analysis import RecordRemarks
 from sdyopt.analysis.explain.remarks.remark import RemarkFilter
 from sdyopt.analysis.explain.steps import Options
-from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import UserLines, source_location
 from sdyopt.analysis.interface import Analysis, Program, Run
 from sdyopt.analysis.interface.pages.page import MAX_LINES, Page, program_lines, source_files
 from sdyopt.analysis.sharding_record.model import Cause, PropagationRun, RecordedChange, Site, Step

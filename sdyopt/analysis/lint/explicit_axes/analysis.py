@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.execution_counts import CallLocations, ExecutionCounts
-from sdyopt.analysis.figures.source_locations import source_location
-from sdyopt.analysis.figures.user_lines import UserLines
+from sdyopt.analysis.figures.source_locations import UserLines, source_location
 from sdyopt.analysis.interface import Analysis, Program
 from sdyopt.analysis.lint.explicit_axes import Options
 from sdyopt.analysis.lint.explicit_axes.typing import ExplicitTyping, Need

@@ -14,8 +14,12 @@ from math import prod
 
 from sdyopt.analysis.changes.axes import axes_of_product
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
-from sdyopt.analysis.figures.source_locations import GRADIENTS
-from sdyopt.analysis.figures.user_lines import constraint_text, is_out_sharding, location_within
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    constraint_text,
+    is_out_sharding,
+    location_within,
+)
 from sdyopt.analysis.lint.explicit_axes.specs import (
     Spec,
     axes_text,

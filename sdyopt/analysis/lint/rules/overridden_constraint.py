@@ -22,7 +22,7 @@ from collections.abc import Iterable, Iterator
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.figures.causes import dims_text
-from sdyopt.analysis.figures.user_lines import constraint_text, is_in_call, is_statement
+from sdyopt.analysis.figures.source_locations import constraint_text, is_in_call, is_statement
 from sdyopt.analysis.lint.rule import Finding, LintedPrograms, Looks, Note, Rule, rule
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp

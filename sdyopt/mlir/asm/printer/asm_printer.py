@@ -16,13 +16,14 @@ from sdyopt.mlir.asm.format.assembly_format import Assembly
 from sdyopt.mlir.asm.format.format_elements import visible_attributes
 from sdyopt.mlir.asm.format.print_template import OpAsmPrinter, Template
 from sdyopt.mlir.asm.lexical import PROPERTIES, escape
-from sdyopt.mlir.asm.printer.aliases import Aliases, AliasFinder
 from sdyopt.mlir.asm.printer.attribute_printer import (
     AttributePrinter,
     DiagnosticAttributePrinter,
     TooLongError,
 )
 from sdyopt.mlir.asm.printer.ssa_names import (
+    Aliases,
+    AliasFinder,
     PrintedLine,
     SsaNames,
     argument_comments,

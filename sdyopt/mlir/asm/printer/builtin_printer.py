@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from sdyopt.base.interning import Interned
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.lexical import escape
-from sdyopt.mlir.asm.printer.aliases import MAX_UNNAMED_TUPLE
 from sdyopt.mlir.ir.affine import (
     AffineBinary,
     AffineConstant,
@@ -57,6 +56,9 @@ from sdyopt.mlir.ir.types import (
     UnrankedTensor,
     VectorType,
 )
+
+# The largest number of elements of a tuple type without an alias.
+MAX_UNNAMED_TUPLE = 16
 
 _PRETTY_SYMBOL = constant_pattern(r"[A-Za-z][\w.]*(?:<[\s\S]*>)?", re.ASCII)
 
