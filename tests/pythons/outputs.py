@@ -1,14 +1,15 @@
-"""Runs the examples and the lit tests in this process, and writes or compares checksums of what they print.
+"""Runs every third example and lit test in this process, and writes or compares checksums of what they print.
 
-    python -m tests.pythons.outputs CHECKSUMS [--compare [--every=N]]
+    python -m tests.pythons.outputs CHECKSUMS [--compare]
 
-`--compare` fails where a program prints something else than it did for the Python that wrote the file.
-`--every` takes every Nth program only. Run it at the root of a checkout.
+`--compare` fails where a program prints something else than it did for the Python that wrote the file. Run it
+at the root of a checkout.
 """
 
 import argparse
 import hashlib
 import sys
+import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -18,6 +19,8 @@ from sdyopt.tools.lit.tools import InProcess, Stage, can_run, parse, run_pipelin
 from tests.harness.lit_features import lit_features
 
 COLLECTIVES = "-sdy-propagation-pipeline=enable-insert-explicit-collectives=true"
+# The suite runs all of them under one Python; others, and other versions of dependencies, differ in little.
+EVERY = 3
 # What a command with one of these flags prints depends on the time, the release of Python, or the system.
 VARYING = ("--mlir-timing", "--mlir-print-stacktrace-on-diagnostic", "--jax-python")
 
@@ -26,8 +29,8 @@ class FailedError(Exception):
     """A command did not end as its test expects."""
 
 
-def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
-    """The lit tests whose programs can all run in this process, with their commands.
+def lit_cases(folder: Path) -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
+    """The lit tests whose programs can all run in this process, with their commands, which write to a folder.
 
     Without those that `VARYING` or a REQUIRES line excludes.
     """
@@ -36,7 +39,7 @@ def lit_cases() -> Iterator[tuple[Path, list[list[list[Stage]]]]]:
         case = parse_directives(path.read_text(encoding="utf-8", errors="replace"))
         varies = any(flag in line.command for line in case.commands for flag in VARYING)
         if not varies and case.reason_to_skip(features) is None:
-            temporary = Path(f"build/pythons/{path}.tmp")
+            temporary = folder / f"{path}.tmp"
             temporary.parent.mkdir(parents=True, exist_ok=True)
             substitutions = Substitutions(path, temporary)
             commands = [parse(line.command, substitutions.replace) for line in case.commands]
@@ -52,19 +55,20 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("checksums", type=Path)
     parser.add_argument("--compare", action="store_true")
-    parser.add_argument("--every", type=int, default=1)
     arguments = parser.parse_args()
     expected = read(arguments.checksums) if arguments.compare else None
     checksums, failures = {}, 0
-    for name, commands in islice(programs(), 0, None, arguments.every):
-        try:
-            checksums[name] = checksum(commands)
-        except FailedError as failure:
-            failures += 1
-            print(f"{name}: {failure}", file=sys.stderr)
-        if expected is not None and name in checksums and checksums[name] != expected.get(name):
-            failures += 1
-            print(f"{name}: prints something else than expected", file=sys.stderr)
+    # Several Pythons may run at once.
+    with tempfile.TemporaryDirectory(prefix="sdyopt-outputs-") as folder:
+        for name, commands in islice(programs(Path(folder)), 0, None, EVERY):
+            try:
+                checksums[name] = checksum(commands, folder)
+            except FailedError as failure:
+                failures += 1
+                print(f"{name}: {failure}", file=sys.stderr)
+            if expected is not None and name in checksums and checksums[name] != expected.get(name):
+                failures += 1
+                print(f"{name}: prints something else than expected", file=sys.stderr)
     if expected is None:
         lines = [f"{digest}  {name}\n" for name, digest in checksums.items()]
         arguments.checksums.write_text("".join(lines), encoding="utf-8")
@@ -73,11 +77,11 @@ def main() -> int:
     return 1 if failures or not checksums else 0
 
 
-def programs() -> Iterator[tuple[str, list[list[list[Stage]]]]]:
+def programs(folder: Path) -> Iterator[tuple[str, list[list[list[Stage]]]]]:
     """The examples and the lit tests, each with its commands."""
     for example in sorted(Path("examples").glob("*.mlir")):
         yield example.as_posix(), [[[Stage(("sdy-opt", example.as_posix(), COLLECTIVES))]]]
-    for path, commands in lit_cases():
+    for path, commands in lit_cases(folder):
         yield path.as_posix(), commands
 
 
@@ -87,16 +91,16 @@ def read(checksums: Path) -> dict[str, str]:
     return {name: digest for digest, name in (line.split("  ", 1) for line in lines)}
 
 
-def checksum(commands: list[list[list[Stage]]]) -> str:
-    """The checksum of all that the commands print; raises FailedError if one fails."""
-    digest = hashlib.sha256()
-    run = InProcess(digest.update).run
+def checksum(commands: list[list[list[Stage]]], folder: str) -> str:
+    """The checksum of what the commands print, without the folder's name; raises FailedError if one fails."""
+    output = bytearray()
+    run = InProcess(output.extend).run
     for pipelines in commands:
         for stages in pipelines:
             result = run_pipeline(stages, run)
             if not result.passed:
                 raise FailedError(f"{result.failures}\n{result.errors}{result.output}"[:2000])
-    return digest.hexdigest()
+    return hashlib.sha256(output.replace(folder.encode(), b"")).hexdigest()
 
 
 if __name__ == "__main__":

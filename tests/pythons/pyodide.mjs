@@ -22,7 +22,7 @@ from tests.unit.environments.test_annotations import test_an_interned_class_has_
 test_an_interned_class_has_its_fields()
 test_a_pass_has_its_options()
 from tests.pythons.outputs import main
-sys.argv = ["outputs", "build/pythons/expected.txt", "--compare", "--every=3"]
+sys.argv = ["outputs", "build/pythons/expected.txt", "--compare"]
 main()
 `);
 process.exit(status);
