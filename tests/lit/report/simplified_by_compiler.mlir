@@ -22,7 +22,8 @@ sdy.mesh @mesh = <["x"=4]>
 // SIMPLE:      %[[SUM:.*]] = "stablehlo.scatter"(%arg2,
 // SIMPLE:      return %{{.*}}, %[[SUM]]
 
-// That for TPU compares indices in place of a scatter into rows: @rows. @two has two elements for a row.
+// That for TPU compares indices in place of a scatter into rows: @rows. @two has two elements for a row, @most has
+// the largest in place of a sum, @both has two tables.
 // KEPT:        func.func private @rows
 // KEPT:        stablehlo.scatter
 // SIMPLE:      func.func private @rows
@@ -35,6 +36,10 @@ sdy.mesh @mesh = <["x"=4]>
 // ROWS:        %[[WRITTEN:.*]] = stablehlo.broadcast_in_dim %{{.*}}, dims = [2, 0] : (tensor<4x8xf32>) -> tensor<8x64x4xf32>
 // ROWS-NEXT:   stablehlo.select %[[MASK]], %[[WRITTEN]], %{{.*}} : tensor<8x64x4xi1>, tensor<8x64x4xf32>
 // ROWS:        func.func private @two
+// ROWS:        stablehlo.scatter
+// ROWS:        func.func private @most
+// ROWS:        stablehlo.scatter
+// ROWS:        func.func private @both
 // ROWS:        stablehlo.scatter
 func.func @main(
     %arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x2xf32>,
@@ -77,4 +82,30 @@ func.func private @two(%indices: tensor<8x2x1xi32>, %values: tensor<8x2xf32>) ->
       stablehlo.return %sum : tensor<f32>
   }) : (tensor<8x64xf32>, tensor<8x2x1xi32>, tensor<8x2xf32>) -> tensor<8x64xf32>
   return %0 : tensor<8x64xf32>
+}
+
+func.func private @most(%indices: tensor<8x1x1xi32>, %values: tensor<8x1xf32>) -> tensor<8x64xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<8x64xf32>
+  %0 = "stablehlo.scatter"(%zeros, %indices, %values) <{
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0],
+      scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %most = stablehlo.maximum %a, %b : tensor<f32>
+      stablehlo.return %most : tensor<f32>
+  }) : (tensor<8x64xf32>, tensor<8x1x1xi32>, tensor<8x1xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
+}
+
+func.func private @both(%indices: tensor<8x1x1xi32>, %values: tensor<8x1xf32>) -> (tensor<8x64xf32>, tensor<8x64xf32>) {
+  %zeros = stablehlo.constant dense<0.0> : tensor<8x64xf32>
+  %0:2 = "stablehlo.scatter"(%zeros, %zeros, %indices, %values, %values) <{
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0],
+      scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+      %sum = stablehlo.add %a, %c : tensor<f32>
+      %other = stablehlo.add %b, %d : tensor<f32>
+      stablehlo.return %sum, %other : tensor<f32>, tensor<f32>
+  }) : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x1x1xi32>, tensor<8x1xf32>, tensor<8x1xf32>)
+      -> (tensor<8x64xf32>, tensor<8x64xf32>)
+  return %0#0, %0#1 : tensor<8x64xf32>, tensor<8x64xf32>
 }

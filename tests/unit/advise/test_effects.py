@@ -16,6 +16,7 @@ from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, M
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.order import surest_first, without_equals
 from sdyopt.analysis.changes.originals import DerivedConstraints, Gradients
+from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
@@ -358,6 +359,20 @@ def test_changes_are_in_the_order_of_what_they_save_at_least() -> None:
     assert "time 100.0 us → 90.0 us (−10.0%), at most 100.0 us → 92.0 us (−8.0%)" in text
 
 
+@pytest.mark.parametrize(("seconds", "why"), [(0, "others save more by an estimate"), (30, "after 30 s")])
+def test_advice_says_why_changes_are_not_tried(seconds: int, why: str) -> None:
+    advice = AdviceResult(sdyopt.parse("module {}").ir, tried=3, proposed=5, seconds=seconds)
+    assert f"not tried: 2 more changes ({why})" in advice_text(advice, ".txt", 200)
+
+
+def test_programs_that_use_arguments_in_another_order_are_others() -> None:
+    text = (
+        "func.func @main(%a: tensor<f32>, %b: tensor<f32>) { stablehlo.divide %a, %b : tensor<f32> return }"
+    )
+    keys = [key_of_program(sdyopt.parse(each).ir) for each in (text, text.replace("%a, %b :", "%b, %a :"))]
+    assert keys[0] != keys[1]
+
+
 BACKWARD = """
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(%w: tensor<8x8xf32>, %x: tensor<4x8xf32>, %d: tensor<4x8xf32>)
@@ -608,6 +623,18 @@ def test_the_part_of_an_input_that_an_iteration_takes_has_the_name_of_the_input(
     parts = [op for op in module.walk() if isinstance(op, DynamicSliceOp | ReshapeOp)]
     expected = "params['w'] in the body of the loop at model.py:7"
     assert [names.jax(op.results[0]) for op in parts] == [expected, expected]
+
+
+@pytest.mark.parametrize(("length", "is_named"), [(48, True), (49, False)])
+def test_a_long_expression_is_not_repeated(
+    length: int, is_named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    expression = f"{'a' * (length - 4)} + b"
+    Path("model.py").write_text(f"y = f(b({expression}), c)\n", encoding="utf-8")
+    module = sdyopt.parse(_EXPRESSIONS.replace("1:8 to :13", f"1:8 to :{8 + length}")).ir
+    (value,) = (op.results[0] for op in module.walk() if op.signature.name == "stablehlo.add")
+    assert ChangeNames(module).jax(value) == f"{expression if is_named else 'the add'} at model.py:1"
 
 
 def test_what_a_scan_begins_with_is_not_constrained() -> None:

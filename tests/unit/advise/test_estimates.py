@@ -13,6 +13,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.outcome import key_of_program
+from sdyopt.analysis.changes.prices import Priced
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
 from sdyopt.mlir.dialects.func import FuncOp
@@ -26,6 +27,7 @@ from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.repropagation import Shardings
 from sdyopt.tools.driver.job import interpreter_settings
+from tests.unit.advise.test_proposals import parsed
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 PROGRAMS = {"mlp": 60, "transformer_train": 24}
@@ -262,3 +264,31 @@ def test_what_a_manual_computation_takes_has_no_estimate(monkeypatch: pytest.Mon
         assert program.again.shardings({subject: swapped}) is not None
         monkeypatch.setattr(propagation_driver, "_MOST_CONVERSIONS", 0)
         assert program.again.shardings({subject: constraint.sharding}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "is_free"), [("add", 2, True), ("transpose", 1, False), ("iota", 0, True)]
+)
+def test_what_is_sharded_alike_is_free_if_it_is_elementwise_or_takes_nothing(
+    name: str, count: int, is_free: bool
+) -> None:
+    text = """
+    func.func @main(%a: tensor<8x8xf32>) {
+      %0 = stablehlo.add %a, %a : tensor<8x8xf32>
+      %1 = stablehlo.transpose %a, dims = [1, 0] : (tensor<8x8xf32>) -> tensor<8x8xf32>
+      %2 = stablehlo.iota dim = 0 : tensor<8x8xf32>
+      return
+    }
+    """
+    op = next(op for op in parsed(text).walk() if op.signature.name == f"stablehlo.{name}")
+    priced = Priced(op, None, (None,) * count, op.results[0].type)
+    sharding, other, none = (
+        TensorSharding(
+            SymbolRef("mesh"), tuple(DimensionSharding(tuple(map(AxisRef, axes))) for axes in dims)
+        )
+        for dims in (("x", ""), ("", "x"), ("", ""))
+    )
+    assert priced.is_free([sharding] * (count + 1)) == is_free
+    assert not count or not priced.is_free([sharding, *[other] * count])
+    unreduced = TensorSharding(none.mesh_or_ref, none.dims, (), (AxisRef("x"),))
+    assert not priced.is_free([unreduced] * (count + 1))

@@ -187,12 +187,22 @@ def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed()
     assert change["annotations"] == [{"place": "w0", "spec": None}] and change["further_annotations"] == 0
 
 
-@pytest.mark.parametrize(("share", "first"), [(4, "written"), (6, "annotated")])
-def test_what_annotations_change_comes_first_unless_it_is_little(share: int, first: str) -> None:
-    def place(name: str, size: int) -> CostlyPlace:
-        total = SimpleNamespace(high=Fraction(size), per_iteration=Fraction(0))
+@pytest.mark.parametrize(
+    ("share", "known", "first"),
+    [
+        (Fraction("4.97"), {}, "written"),
+        (Fraction(5), {}, "annotated"),
+        (Fraction(6), {"untried": "why"}, "written"),
+        (Fraction(6), {"blocker": "why"}, "written"),
+    ],
+)
+def test_what_annotations_change_comes_first_unless_it_is_little(
+    share: Fraction, known: dict[str, str], first: str
+) -> None:
+    def place(name: str, size: Fraction) -> CostlyPlace:
+        total = SimpleNamespace(high=size, per_iteration=Fraction(0))
         values = {"name": name, "is_written": name == "written", "untried": "", "blocker": "", "total": total}
-        return cast(CostlyPlace, SimpleNamespace(**values))
+        return cast(CostlyPlace, SimpleNamespace(**(values | (known if name == "written" else {}))))
 
     places = [place("written", 100 - share), place("annotated", share)]
     assert checker.places_to_show([], places, most=2)[0].name == first
