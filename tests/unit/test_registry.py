@@ -17,7 +17,7 @@ from sdyopt.mlir import registry
 from sdyopt.mlir.dialects import dialect_names
 from sdyopt.mlir.ir.dialect import Dialect
 from sdyopt.mlir.pipeline import Pass, UsageError, option
-from sdyopt.mlir.registry import discovery, table
+from sdyopt.mlir.registry import discovery, plugins, table
 
 
 @pytest.fixture(autouse=True)
@@ -193,13 +193,13 @@ def test_a_pass_plugin_is_loaded_by_the_name_of_its_entry_point(
     with pytest.raises(UsageError) as caught:
         registry.lookup("test-of-plugin")
     assert caught.value.help == "a pass of an installed plugin needs --load-pass-plugin=mine"
-    discovery.load_pass_plugin("mine")
+    plugins.load_pass_plugin("mine")
     assert registry.find_entry("test-of-plugin") is not None
     with pytest.raises(UsageError) as caught:
         registry.lookup("entirely-unlike-any-name")
     assert "plugin" not in caught.value.help
     with pytest.raises(UsageError, match="Failed to load passes from 'mien'") as caught:
-        discovery.load_pass_plugin("mien")
+        plugins.load_pass_plugin("mien")
     assert caught.value.help == "did you mean 'mine'?"
 
 
@@ -209,17 +209,17 @@ NOT_A_DIALECT = 3
 
 def test_a_dialect_plugin_is_loaded_by_the_name_of_its_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry.find_dialect("theirs") is None
-    offer(monkeypatch, discovery.DIALECT_GROUP, f"{__name__}:THEIRS")
-    discovery.load_dialect_plugin("mine")
+    offer(monkeypatch, plugins.DIALECT_GROUP, f"{__name__}:THEIRS")
+    plugins.load_dialect_plugin("mine")
     assert registry.find_dialect("theirs") is THEIRS
     assert "theirs" in registry.all_dialects()
 
 
 def test_plugins_that_are_no_dialects_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     for value in (f"{__name__}:NOT_A_DIALECT", f"{__name__}:MISSING", "no.such.module"):
-        offer(monkeypatch, discovery.DIALECT_GROUP, value)
+        offer(monkeypatch, plugins.DIALECT_GROUP, value)
         with pytest.raises(UsageError, match="Failed to load dialect plugin from 'mine'"):
-            discovery.load_dialect_plugin("mine")
+            plugins.load_dialect_plugin("mine")
 
 
 FILE = """
@@ -239,8 +239,8 @@ def test_a_plugin_may_be_a_file_with_passes_and_a_dialect(tmp_path: Path) -> Non
     """The file is executed once, and hides no module of its name."""
     path = tmp_path / "json.py"
     path.write_text(FILE, encoding="utf-8")
-    discovery.load_pass_plugin(str(path))
-    discovery.load_dialect_plugin(str(path))
+    plugins.load_pass_plugin(str(path))
+    plugins.load_dialect_plugin(str(path))
     entry = registry.find_entry("test-of-file")
     assert entry is not None
     assert [option.flag for option in entry.options()] == ["limit"]
@@ -265,14 +265,14 @@ def test_files_that_are_no_plugins_are_errors(tmp_path: Path, text: str | None, 
     if text is not None:
         path.write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=problem):
-        discovery.load_dialect_plugin(str(path))
+        plugins.load_dialect_plugin(str(path))
 
 
 def test_misspelled_names_of_a_module_have_help(tmp_path: Path) -> None:
     path = tmp_path / "plugin.py"
     path.write_text("from sdyopt import plugin\n\nif True:\n    INPUT = plugin.operan\n", encoding="utf-8")
     with pytest.raises(UsageError, match=r"plugin\.py:4:5: error: .*no attribute 'operan'") as error:
-        discovery.load_dialect_plugin(str(path))
+        plugins.load_dialect_plugin(str(path))
     assert error.value.help == "did you mean 'operand'?"
 
 

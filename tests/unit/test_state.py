@@ -41,10 +41,10 @@ sdyopt/mlir/ir/dialect.py:PRINTERS
 sdyopt/mlir/ir/dialect.py:cls
 sdyopt/mlir/pipeline/base.py:cls
 sdyopt/mlir/registry/discovery.py:_added_dialects
-sdyopt/mlir/registry/discovery.py:_file_modules
-sdyopt/mlir/registry/discovery.py:_loaded
-sdyopt/mlir/registry/discovery.py:_plugins
-sdyopt/mlir/registry/discovery.py:entries
+sdyopt/mlir/registry/plugins.py:_file_modules
+sdyopt/mlir/registry/plugins.py:_plugins
+sdyopt/mlir/registry/plugins.py:entries
+sdyopt/mlir/registry/plugins.py:loaded_pass_plugins
 sdyopt/mlir/registry/table.py:cls
 sdyopt/mlir/registry/table.py:entries
 sdyopt/shardy/sharding/op_sharding_rule_builder.py:rule_entries
@@ -71,7 +71,7 @@ sdyopt/mlir/ir/op_signature.py:_classes
 
 # What a process has one of. Those of the lit runner set it in processes of their own.
 OF_THE_PROCESS = """
-sdyopt/mlir/registry/discovery.py:sys
+sdyopt/mlir/registry/plugins.py:sys
 sdyopt/tools/lit/forkserver.py:os
 sdyopt/tools/lit/forkserver.py:sys
 sdyopt/tools/lit/plugin.py:os

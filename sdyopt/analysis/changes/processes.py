@@ -34,7 +34,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import loaded_plugins
+from sdyopt.mlir.registry.plugins import loaded_plugins
 from sdyopt.shardy.record import FunctionResult, Subject
 
 _FOLDER = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ _START = (
     "import sys; _, folder, module, plugins, *rest = sys.argv; "
     "sys.path += [each for each in rest if each not in sys.path]; "
     "sys.path.insert(0, folder); import sdyopt; del sys.path[0]; "
-    "from sdyopt.mlir.registry import load_plugins; load_plugins(plugins); "
+    "from sdyopt.mlir.registry.plugins import load_plugins; load_plugins(plugins); "
     "from importlib import import_module; import_module(module).main()"
 )
 # Sufficient for programs nested as deeply as the parser accepts.

@@ -316,7 +316,7 @@ def _folders(folder: str) -> list[str]:
 
 def load_analysis_plugin(name: str) -> type[AnalysisOptions]:
     """Adds the analysis of an entry point; raises UsageError if it cannot be loaded."""
-    from sdyopt.mlir.registry.discovery import load_plugin
+    from sdyopt.mlir.registry.plugins import load_plugin
 
     failure = f"Failed to load an analysis from '{name}'"
     options = load_plugin(ANALYSIS_GROUP, name, failure, "Options")

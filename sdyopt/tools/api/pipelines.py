@@ -21,7 +21,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline import base
 from sdyopt.mlir.pipeline.base import MODULE, Option, OptionValue, Scalar
 from sdyopt.mlir.pipeline.tree import Pipeline
-from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, discovery, lookup, register
+from sdyopt.mlir.registry import PassEntry, PipelineEntry, all_passes, lookup, plugins, register
 from sdyopt.mlir.registry.discovery import read_pipeline
 from sdyopt.tools.api.errors import pipeline_error, require_text
 from sdyopt.tools.api.program import IrProgram
@@ -177,7 +177,7 @@ def load_pass_plugin(name: str) -> None:
     """Registers the passes of an entry point of the group `sdyopt.passes`; raises PipelineError."""
     require_text("the name of a plugin", name)
     try:
-        discovery.load_pass_plugin(name)
+        plugins.load_pass_plugin(name)
     except UsageError as error:
         raise pipeline_error(error) from None
 
@@ -186,6 +186,6 @@ def load_dialect_plugin(name: str) -> None:
     """Registers the dialect of an entry point of the group `sdyopt.dialects`; raises PipelineError."""
     require_text("the name of a plugin", name)
     try:
-        discovery.load_dialect_plugin(name)
+        plugins.load_dialect_plugin(name)
     except UsageError as error:
         raise pipeline_error(error) from None

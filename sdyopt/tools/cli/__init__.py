@@ -199,7 +199,7 @@ def load_plugins(arguments: Arguments) -> None:
     plugins, definitions = arguments["load-plugin"], arguments["irdl-file"]
     if not passes and not dialects and not plugins and not definitions:
         return
-    from sdyopt.mlir.registry.discovery import (
+    from sdyopt.mlir.registry.plugins import (
         load_any_plugin,
         load_dialect_plugin,
         load_irdl_file,

@@ -21,7 +21,8 @@ from sdyopt.base.diagnostics.ids import INTERNAL_ERROR
 from sdyopt.base.diagnostics.location import UnknownLoc, resolve_file_location
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import Value
-from sdyopt.mlir.registry.discovery import DIALECT_GROUP, FILE_MODULE, PASS_GROUP
+from sdyopt.mlir.registry.discovery import PASS_GROUP
+from sdyopt.mlir.registry.plugins import DIALECT_GROUP, FILE_MODULE
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_of_plugin
 
 STACK_TRACE_FLAG = "mlir-print-stacktrace-on-diagnostic"

@@ -9,7 +9,7 @@ import pytest
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.asm.format.declaration_check import check_operation
 from sdyopt.mlir.registry import all_dialects, find_dialect
-from sdyopt.mlir.registry.discovery import load_any_plugin
+from sdyopt.mlir.registry.plugins import load_any_plugin
 
 PLUGIN = '''\
 """A dialect."""

@@ -9,7 +9,8 @@ import pytest
 
 import sdyopt
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.registry.discovery import find_dialect, load_any_plugin
+from sdyopt.mlir.registry import find_dialect
+from sdyopt.mlir.registry.plugins import load_any_plugin
 
 HEADER = """from sdyopt import plugin
 DIALECT = mistaken = plugin.Dialect("mistaken")
