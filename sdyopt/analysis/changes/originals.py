@@ -313,10 +313,10 @@ class DerivedConstraints:
     def _tied(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
         """The constraints of what has dimensions of an argument, and whether no others follow from it."""
         if argument not in self._of:
-            self._of[argument] = self._found(argument)
+            self._of[argument] = self._follow(argument)
         return self._of[argument]
 
-    def _found(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
+    def _follow(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
         tied: list[_Tied] = []
         is_known = True
         rank = argument.type.rank if isinstance(argument.type, RankedTensor) else 0
