@@ -137,15 +137,17 @@ class Gradients:
     def _of_gradient(self, output: OpResult, edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
         """The edits of the gradient of a value with an `out_sharding`: JAX gives it the type of the value.
 
-        It is computed where the value is used. Nothing is known of an operation that uses several values of
-        that type, each of which has a gradient.
+        It is computed where the value is used. If that takes other values of the type, each of which has a
+        gradient, it is the one that is computed with the others.
         """
         for user in dict.fromkeys(output.users):
-            if sum(operand.type is output.type for operand in user.operands) > 1:
-                continue
+            others = {operand for operand in user.operands if operand.type is output.type} - {output}
             for op in self._ops.get((_line(user), True), ()):
                 is_constraint = isinstance(op, ShardingConstraintOp) and op.output.type is output.type
-                if is_constraint and annotation_of(op.results[0]) == annotation_of(output):
+                if not is_constraint or annotation_of(op.results[0]) != annotation_of(output):
+                    continue
+                used = _factors(op)
+                if not others or (output not in used and not others.isdisjoint(used)):
                     yield from _transposed(edit._replace(subject=op.results[0]))
 
     def _how(self, edit: AnnotationEdit) -> str | None:
@@ -224,6 +226,13 @@ def _handed_on(edit: AnnotationEdit) -> AnnotationEdit:
         result = user.results[0]
         edit = edit._replace(subject=result, sharding=edit.sharding.with_dims(dims))
     return edit
+
+
+def _factors(op: Op) -> Sequence[Value]:
+    """What a value is computed from, whose constraint or transposition this is."""
+    while isinstance(op, ShardingConstraintOp | TransposeOp) and isinstance(op.operands[0], OpResult):
+        op = op.operands[0].op
+    return op.operands
 
 
 def _transposed(edit: AnnotationEdit) -> Iterator[AnnotationEdit]:

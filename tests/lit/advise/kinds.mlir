@@ -2,7 +2,7 @@
 // RUN: sdy-opt %t/state.mlir --advise | filecheck %s --check-prefix=STATE
 // RUN: sdy-opt %t/state.mlir --check | filecheck %s --check-prefix=STATE-CHECK
 // RUN: sdy-opt %t/parameter.mlir --advise | filecheck %s --check-prefix=PARAMETER
-// RUN: sdy-opt %t/results.mlir --advise | filecheck %s --check-prefix=RESULTS
+// RUN: sdy-opt %t/results.mlir --advise --check | filecheck %s --check-prefix=RESULTS
 // RUN: sdy-opt %t/sums.mlir --advise -o %t/sums.out | filecheck %s --check-prefix=SUMS
 // RUN: filecheck %s --check-prefix=SUMS-OUT --input-file=%t/sums.out
 // RUN: sdy-opt %t/sums.mlir --lint=cheaper-sharding --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=SUMS-LINT
@@ -65,6 +65,9 @@ func.func @main(
 
 // What jit initializes without out_shardings, which each device computes and stores.
 //
+// A check names it once, not as the best of all, too.
+// RESULTS:      0 FLOP per device
+// RESULTS-NEXT: 1. write {{.*}} for result['w'] and 1 more, to give the results out_shardings along
 // RESULTS: 1. write {{.*}} for result['w'] and 1 more, to give the results out_shardings along
 // RESULTS: peak memory 128.0 MiB → 16.0 MiB
 //--- results.mlir

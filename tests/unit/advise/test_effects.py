@@ -23,6 +23,7 @@ from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.source_locations import UserLines
 from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.analysis.report.check.trial_text import trial_text
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -470,6 +471,50 @@ def test_an_out_sharding_shards_the_gradient_too() -> None:
     edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
     found = {edit.subject: edit.sharding for edit in edits}
     assert found == {value: exchanged, gradient: exchanged, product: sharding}
+
+
+# z = y * v, both with an out_sharding: the gradient of y is the product with v.
+OF_TWO = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%x: tensor<8x3xf32>, %w: tensor<3x4xf32>, %u: tensor<3x4xf32>, %g: tensor<8x4xf32>)
+    -> (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>) {
+  %a = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0]
+      : (tensor<8x3xf32>, tensor<3x4xf32>) -> tensor<8x4xf32> loc(#first)
+  %b = stablehlo.dot_general %x, %u, contracting_dims = [1] x [0]
+      : (tensor<8x3xf32>, tensor<3x4xf32>) -> tensor<8x4xf32> loc(#second)
+  %y = sdy.sharding_constraint %a <@mesh, [{"x"}, {}]> : tensor<8x4xf32> loc(#first)
+  %v = sdy.sharding_constraint %b <@mesh, [{"x"}, {}]> : tensor<8x4xf32> loc(#second)
+  %z = stablehlo.multiply %y, %v : tensor<8x4xf32> loc(#product)
+  %0 = stablehlo.multiply %g, %y : tensor<8x4xf32> loc(#back)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<8x4xf32> loc(#back)
+  %2 = stablehlo.multiply %g, %v : tensor<8x4xf32> loc(#back)
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"x"}, {}]> : tensor<8x4xf32> loc(#back)
+  return %z, %1, %3 : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>
+}
+#first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":5:5)))
+#second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
+#product = loc("jit(step)/jvp()/mul"("layer"("model.py":7:5)))
+#back = loc("jit(step)/transpose(jvp())/mul"("layer"("model.py":7:5)))
+"""
+
+
+def test_of_two_operands_each_has_its_gradient() -> None:
+    module = sdyopt.parse(OF_TWO).ir
+    first, second, of_second, of_first = (
+        op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp)
+    )
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    for value, gradient in ((first, of_first), (second, of_second)):
+        assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
+        exchanged = value.op.sharding.with_dims(tuple(reversed(value.op.sharding.dims)))
+        edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
+        assert {edit.subject for edit in edits} == {value, gradient}
+
+
+def test_what_saves_time_but_fewer_bytes_says_so() -> None:
+    assert trial_text(_change(90, 80)) == "90 bytes: -10 B sent"
+    assert trial_text(_change(90, 80), has_time=True) == "90 bytes: -10 B sent, -20% time"
+    assert trial_text(_change(100, 80), has_time=True) == "100 bytes: as much sent, -20% time"
 
 
 # The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the

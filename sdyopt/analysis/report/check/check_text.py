@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
+from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.figures.causes import TRANSPOSED_PVARY
 from sdyopt.analysis.figures.figures import LIVE_KINDS, Collective, Memory
@@ -98,6 +99,9 @@ def check_text(check: CheckResult, width: int) -> str:
     is_compiled = check.report.compiled is not None
     if check.elsewhere is not None:
         lines.append(f"best: {trial_text(check.elsewhere, is_compiled)}")
+    # Why what saves fewer bytes comes first.
+    gains = [place.best.effect.saved(Measure.WIRE) for place in changed if place.best and not place.shared]
+    has_time = gains != sorted(gains, reverse=True)
     number = 0
     for number, place in enumerate(changed, 1):
         if place.shared:
@@ -108,7 +112,7 @@ def check_text(check: CheckResult, width: int) -> str:
         # What goes together is said once, and with the numbers of what is above.
         is_all = is_together(check, place)
         lines += [
-            f"{number}. {together_text(check) if is_all else change_of(check, place)}",
+            f"{number}. {together_text(check) if is_all else change_of(check, place, has_time)}",
             f"{_INDENT}{_WHY}{sent_and_why(check, place, room)}",
         ]
     if (memory := check.memory_place) is not None:
@@ -434,12 +438,12 @@ def _unquoted(kind: str) -> str:
     return kind.replace('"', "")
 
 
-def change_of(check: CheckResult, place: CostlyPlace) -> str:
-    """The change that was tried with the best effect, or that none helps."""
+def change_of(check: CheckResult, place: CostlyPlace, has_time: bool = False) -> str:
+    """The change that was tried with the best effect, or that none helps; `has_time` as in `trial_text`."""
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} here, too"
     if place.best is not None:
-        return trial_text(place.best, check.report.compiled is not None)
+        return trial_text(place.best, check.report.compiled is not None, has_time)
     if place.untried:
         return place.untried
     if place.is_written:

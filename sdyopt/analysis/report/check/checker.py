@@ -248,7 +248,10 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
         check.memory_place = None
     check.places = places_to_show(changed, others, most - (check.memory_place is not None))
     best = next(iter(search.ranked), None)
-    if best is not None and best.change.key not in map(CostlyPlace.key_of_change, check.places):
+    shown = set(map(CostlyPlace.key_of_change, check.places))
+    if check.memory_place is not None:
+        shown.add(check.memory_place.trial.change.key)
+    if best is not None and best.change.key not in shown:
         written_at = _place_of(best, check.places, search)
         if written_at is None:
             check.elsewhere = best

@@ -35,10 +35,11 @@ def memory_title(place: MemoryPlace) -> str:
     return f"{bytes_text(place.saved)} of the peak memory ({share_text(share)})"
 
 
-def trial_text(trial: Trial, is_compiled: bool = False) -> str:
+def trial_text(trial: Trial, is_compiled: bool = False, has_time: bool = False) -> str:
     """`write P('x') in the reshard at model.py:7 (now P()): -1.00 GiB sent, +2.00 GiB memory`.
 
     If a compiler gave the figures of the program, `is_compiled`, those of the change are estimates.
+    `has_time`: it says what it saves of the time, which changes are in the order of.
     """
     text = trial.text or "; ".join(trial.texts)
     now = f" (now {trial.now})" if _SPEC_START.match(trial.now) else ""
@@ -46,7 +47,10 @@ def trial_text(trial: Trial, is_compiled: bool = False) -> str:
     is_carried = trial.after.carried != trial.before.carried
     results = len(trial.results) if not is_carried else 0
     others = f"; {counted(results, 'result')} {'are' if results > 1 else 'is'} sharded otherwise, too"
-    effect = f"{'estimated ' if is_compiled else ''}{trial.effect.text}"
+    figures, risk = trial.effect.figures_text, trial.effect.text[len(trial.effect.figures_text) :]
+    if has_time and "% time" not in figures and (faster := trial.effect.faster) > 0:
+        figures += f", -{faster}% time"
+    effect = f"{'estimated ' if is_compiled else ''}{figures}{risk}"
     return f"{text}{now}: {effect}{others if results else ''}"
 
 
