@@ -9,7 +9,7 @@ from sdyopt.analysis.hlo_comparison.hlo_text import CompiledProgram
 from sdyopt.analysis.hlo_comparison.matching import match_collectives
 from sdyopt.analysis.hlo_comparison.pairing import Transfer, Whole, transfers_of
 from sdyopt.analysis.hlo_comparison.reasons import CollectiveMatch
-from tests.unit.hlo_comparison.test_matching import (
+from tests.unit.hlo_comparison.step_programs import (
     IN_HLO,
     NEGATED,
     PLACELESS,
