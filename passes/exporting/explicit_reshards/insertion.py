@@ -80,7 +80,8 @@ def apply_plan(
 def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewriter: Rewriter) -> None:
     """Gathers the batch of a gather or scatter before a reshard that moves its axes to or from the rows.
 
-    XLA does so for the results of gathers, and for the updates of scatters if no axis of the batch stays.
+    XLA does so for the results of gathers, and for the updates of scatters if no axis of the batch stays. If
+    a whole dimension of the batch has the axes of rows, XLA gathers the others, and exchanges these axes.
     """
     for reshard, index in created:
         if not isinstance(reshard, ReshardOp):
@@ -91,6 +92,9 @@ def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewrit
         is_result = index >= len(op.operands)
         batches = after if is_result else before
         rows = [dim.axes for dim in (before if is_result else after).dims]
+        if (dims := _exchanged_dims(before, after)) is not None:
+            _exchange(reshard, before, dims, is_result, rewriter)
+            continue
         gathered: list[Axes] = [()] * len(rows)
         for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)):
             others = [axis for other, axes in enumerate(rows) if other != dim for axis in axes]
@@ -101,6 +105,35 @@ def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewrit
             ):
                 gathered[dim] = old.axes[len(kept) :]
         _gather_before(reshard, gathered, rewriter)
+
+
+def _exchanged_dims(before: TensorSharding, after: TensorSharding) -> tuple[int, int] | None:
+    """The dimension that loses all its axes to another one, and that one, if further ones are sharded."""
+    moved = [
+        (old, new)
+        for old, lost in enumerate(before.dims)
+        for new, gained in enumerate(after.dims)
+        if lost.axes and lost.axes == gained.axes and not after.dims[old].axes and not before.dims[new].axes
+    ]
+    if len(moved) != 1:
+        return None
+    is_further = any(dim.axes for number, dim in enumerate(before.dims) if number not in moved[0])
+    return moved[0] if is_further else None
+
+
+def _exchange(
+    reshard: ReshardOp, before: TensorSharding, dims: tuple[int, int], is_result: bool, rewriter: Rewriter
+) -> None:
+    """Gathers all dimensions but that whose axes are moved; for updates, moves these before the reshard."""
+    lost, gained = dims
+    axes = before.dims[lost].axes
+    gathered = [() if number == lost else dim.axes for number, dim in enumerate(before.dims)]
+    _gather_before(reshard, gathered, rewriter)
+    stage = before.with_dims(
+        DimensionSharding(axes if number == gained else ()) for number in range(before.rank)
+    )
+    if not is_result and stage != reshard.sharding:
+        reshard_use(reshard.operand_uses[0], stage, {"before": reshard}, rewriter)
 
 
 def gather_batch_of_product(

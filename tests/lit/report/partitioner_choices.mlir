@@ -77,6 +77,29 @@ func.func @embedding_gradient(%i: tensor<32x512x1xi32> {sdy.sharding = #sdy.shar
 
 // -----
 
+sdy.mesh @mesh = <["data"=2, "sp"=8]>
+
+// A table sharded along the axis of the sequence: rows are looked up in parts of their features, and moved to
+// the sequence after the batch is gathered. The gradient takes the same way back, and is summed along the batch.
+// libtpu sends 24.9 MiB for v5e: it gathers the rows along "data" in both directions.
+// CHECK: communication: 22.9 MiB on the wire per device
+// CHECK: 15.6 MiB    68%      1  all_reduce {"data"}
+// CHECK: 5.25 MiB    23%      2  all_to_all {"sp"}
+func.func @embedding_of_sequence(%table: tensor<32000x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"sp"}]>}, %i: tensor<16x512x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"sp"}, {}]>}) -> (tensor<16x512x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"sp"}, {}]>}, tensor<32000x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"sp"}]>}) {
+  %0 = "stablehlo.gather"(%table, %i) <{dimension_numbers = #stablehlo.gather<offset_dims = [2], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 2>, slice_sizes = array<i64: 1, 2048>}> : (tensor<32000x2048xbf16>, tensor<16x512x1xi32>) -> tensor<16x512x2048xbf16>
+  %1 = stablehlo.tanh %0 : tensor<16x512x2048xbf16>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"data"}, {"sp"}, {}]> : tensor<16x512x2048xbf16>
+  %zero = stablehlo.constant dense<0.0> : tensor<32000x2048xbf16>
+  %3 = "stablehlo.scatter"(%zero, %i, %2) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 2>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %4 = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %4 : tensor<bf16>
+  }) : (tensor<32000x2048xbf16>, tensor<16x512x1xi32>, tensor<16x512x2048xbf16>) -> tensor<32000x2048xbf16>
+  return %2, %3 : tensor<16x512x2048xbf16>, tensor<32000x2048xbf16>
+}
+
+// -----
+
 sdy.mesh @mesh = <["f"=4, "t"=2]>
 
 // Few updates are gathered.

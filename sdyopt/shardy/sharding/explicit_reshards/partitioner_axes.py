@@ -63,6 +63,8 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 _DOTS = (DotOp, DotGeneralOp)
 # XLA keeps the sharding of indices, not of rows, if that sends so much less.
 _KEEPS_INDICES = 0.6
+# XLA adds up the updates of a scatter where they are, if that does not send so many times as much.
+_KEEPS_BATCH = 2.5
 # By name: most programs do not use chlo, which takes long to import.
 _TOP_K, _TOP_K_CALLS = "chlo.top_k", ("TopK", "mhlo.topk")
 # The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
@@ -113,7 +115,8 @@ def find_partitioner_axes(
             is_kept = any(
                 factor in given and overlap(least[factor], given[factor].axes) for factor in rule.reduction
             )
-            if any(kept[factor] for factor in rule.reduction) and (is_kept or sent(kept) < sent(least)):
+            most = sent(least) * (_KEEPS_BATCH if is_kept else 1)
+            if any(kept[factor] for factor in rule.reduction) and sent(kept) < most:
                 return kept
         return list(least)
     elif issubclass(op_class, ReduceOp):
@@ -190,6 +193,7 @@ def _ways_to_look_up(
             continue
         if is_batched:
             if indices.sharded_size(mesh) == mesh.total_size:
+                lists.append(kept)
                 continue
             kept = [axes if factor in of_rows or factor in given else () for factor, axes in enumerate(kept)]
         lists.append(_with_idle_axes(kept, given, mesh))
