@@ -36,8 +36,8 @@ class Comparing(Analysis[Options]):
         has_passes = (run.pipeline.elements and other.pipeline.elements) or options.needs_collectives
         has_inputs = bool(has_passes and run.source.text != text)
         with identified(TOPOLOGY_ERROR):
-            topology = None if options.speeds is None else read_topology(*options.speeds)
-        self._own = _Observation(options, run, other.titles[1], has_inputs, topology)
+            self._topology = None if options.speeds is None else read_topology(*options.speeds)
+        self._own = _Observation(options, run, other.titles[1], has_inputs, self._topology)
         self._is_report = other.name.endswith(REPORT_SUFFIX)
         if self._is_report:
             with identified(COMPARISON_ERROR):
@@ -47,7 +47,7 @@ class Comparing(Analysis[Options]):
                 title=other.titles[0],
                 has_inputs=has_inputs,
                 completes=options.needs_collectives,
-                topology=topology,
+                topology=self._topology,
             )
             with following(other.release):
                 run.run_other(other.name, other.data, other.pipeline, observe)

@@ -3,9 +3,14 @@
 // RUN: sdy-opt %t/old.mlir --report=%t/report.json -o /dev/null
 // RUN: sdy-opt %t/old.mlir --compare-with=%t/report.json | filecheck %s --check-prefix=SAME
 // RUN: sdy-opt %t/new.mlir --compare-with=%t/report.json | filecheck %s
+// On a machine, both programs run the passes of its compiler.
+// RUN: sdy-opt %t/old.mlir --compare-with=%t/new.mlir --topology=tpu-v5e | filecheck %s --check-prefix=MACHINE
 // RUN: not sdy-opt %t/new.mlir --compare-with=%t/faulty.json 2>&1 | filecheck %s --check-prefix=FAULTY
 // RUN: not sdy-opt %t/new.mlir --compare-with=%t/other.json 2>&1 | filecheck %s --check-prefix=OTHER
 
+// MACHINE:      before {{.*}}new.mlir
+// MACHINE-NEXT: after {{.*}}old.mlir
+// MACHINE-NEXT: assumed: sdy-jax-pipeline{compiler=tpu},
 // SAME:       no difference: 2 values at the peak of memory
 // CHECK:      shardings: 1 of 2 values at the peak of memory changed
 // CHECK-NEXT:   a report has no other shardings: compare with the program or a snapshot to see all
