@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
+from functools import cached_property
 
 from sdyopt.analysis.explain import Options
 from sdyopt.analysis.explain.explainer import ShardingExplainer
@@ -11,6 +12,7 @@ from sdyopt.analysis.explain.names import recorded
 from sdyopt.analysis.explain.targets import Target
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.interface import Analysis, Program, Run
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, emit
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 
 
@@ -24,12 +26,33 @@ class Answering(Analysis[Options]):
         self._explainer: ShardingExplainer
         self._targets: list[Target] = []
         self._answers = ""
+        # Why each question is about nothing in the programs so far.
+        self._unknown: dict[str, DiagnosticError] = {}
+        self._known: set[str] = set()
 
     def on_input(self, program: Program) -> None:
-        """Finds what the questions are about. Raises DiagnosticError if one names nothing."""
+        """Finds what the questions are about. Raises DiagnosticError if one names nothing in one program.
+
+        Of several programs, one is to have it.
+        """
         self._explainer = ShardingExplainer(program.shared(recorded))
-        self._targets = [self._explainer.target(question) for question in self.options.explain]
-        self._answers = ""
+        self._targets, self._answers = [], ""
+        for question in self.options.explain:
+            try:
+                self._targets.append(self._explainer.target(question))
+                self._known.add(question)
+            except DiagnosticError as error:
+                if self._is_of_one_program:
+                    raise
+                self._unknown.setdefault(question, error)
+
+    @cached_property
+    def _is_of_one_program(self) -> bool:
+        try:
+            self.run.check_is_one_chunk("", "")
+        except DiagnosticError:
+            return False
+        return True
 
     def around_passes(self, program: Program) -> AbstractContextManager[None]:
         return program.shared(recorded).recording()
@@ -48,3 +71,10 @@ class Answering(Analysis[Options]):
         if self._answers:
             assumption = f"{program.assumption}\n\n" if program.assumption else ""
             self.texts.append(assumption + self._answers)
+
+    def on_end(self) -> None:
+        """Says which questions are about nothing in any of several programs."""
+        for question, error in self._unknown.items():
+            if question not in self._known:
+                emit(error.diagnostic)
+                self.is_passed = False

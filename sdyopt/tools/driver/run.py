@@ -98,7 +98,8 @@ class _JobRun:
                 outputs = self._run_chunks(chunks)
             succeeded = None not in outputs and not self._display.promoted
         self._report_statistics_and_timing()
-        self._analyses.on_end()
+        with handling(show):
+            self._analyses.on_end()
         if not job.verify_diagnostics:
             succeeded &= self._analyses.are_passed
         reports = "\n".join(self._analyses.texts)

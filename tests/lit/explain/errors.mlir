@@ -21,6 +21,12 @@
 // SYNTAX: --explain:1:1: error: expected the name of a value
 // SYNTAX: help: such as "params['w']", '%0', '@main %arg0', '@main result 0', 'output %0' after the passes, 'train.py:12' or '#3' for a collective of the report
 
+// Of several programs, one has what a question is about.
+// RUN: sdy-opt %s --split-input-file -sdy-propagation-pipeline --explain='@third %%arg0' | filecheck %s --check-prefix=THIRD
+// THIRD: %arg0: f32[8] is not sharded  {{.*}}errors.mlir:67
+// RUN: not sdy-opt %s --split-input-file -sdy-propagation-pipeline --explain='@fourth %%0' 2>&1 | filecheck %s --check-prefix=FOURTH
+// FOURTH: --explain:1:1: error: no function of this name
+
 // The same for names of the output.
 // RUN: not sdy-opt %s -sdy-propagation-pipeline --explain='@main output %%7' 2>&1 | filecheck %s --check-prefix=OUTPUT
 // OUTPUT:      --explain:1:14: error: no value of this name in the program after the passes
@@ -54,4 +60,10 @@ func.func @main(%arg0: tensor<8xf32>) -> tensor<8xf32> {
 func.func @other(%arg0: tensor<8xf32>) -> tensor<8xf32> {
   %0 = stablehlo.negate %arg0 : tensor<8xf32>
   return %0 : tensor<8xf32>
+}
+
+// -----
+
+func.func @third(%arg0: tensor<8xf32>) -> tensor<8xf32> {
+  return %arg0 : tensor<8xf32>
 }
