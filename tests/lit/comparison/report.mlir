@@ -4,12 +4,12 @@
 // RUN: sdy-opt %t/old.mlir --compare-with=%t/report.json | filecheck %s --check-prefix=SAME
 // RUN: sdy-opt %t/new.mlir --compare-with=%t/report.json | filecheck %s
 // On a machine, both programs run the passes of its compiler.
-// RUN: sdy-opt %t/old.mlir --compare-with=%t/new.mlir --topology=tpu-v5e | filecheck %s --check-prefix=MACHINE
+// RUN: sdy-opt %t/moved.mlir --compare-with=%t/old.mlir --topology=tpu-v5e | filecheck %s --check-prefix=MACHINE
 // RUN: not sdy-opt %t/new.mlir --compare-with=%t/faulty.json 2>&1 | filecheck %s --check-prefix=FAULTY
 // RUN: not sdy-opt %t/new.mlir --compare-with=%t/other.json 2>&1 | filecheck %s --check-prefix=OTHER
 
-// MACHINE:      before {{.*}}new.mlir
-// MACHINE-NEXT: after {{.*}}old.mlir
+// MACHINE:      before {{.*}}old.mlir
+// MACHINE-NEXT: after {{.*}}moved.mlir
 // MACHINE-NEXT: assumed: sdy-jax-pipeline{compiler=tpu},
 // SAME:       no difference: 2 values at the peak of memory
 // CHECK:      shardings: 1 of 2 values at the peak of memory changed
@@ -29,6 +29,13 @@
 sdy.mesh @mesh = <["x"=2]>
 func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x8xf32> {
   %0 = stablehlo.tanh %a {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+
+//--- moved.mlir
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%a: tensor<8x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) -> tensor<8x8xf32> {
+  %0 = stablehlo.tanh %a : tensor<8x8xf32>
   return %0 : tensor<8x8xf32>
 }
 
