@@ -21,7 +21,7 @@ from time import monotonic
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
-from sdyopt.analysis.changes.effect import NOISE, Figures, is_indexed
+from sdyopt.analysis.changes.effect import NOISE, Figures, Measure, is_indexed
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames
@@ -33,7 +33,7 @@ from sdyopt.analysis.changes.proposals.collectives import at_place, collectives,
 from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
 from sdyopt.analysis.changes.trials import Trial, Trials, work_of
 from sdyopt.analysis.figures.product_collectives import counted_products
-from sdyopt.analysis.figures.totals import useful_share
+from sdyopt.analysis.figures.totals import repeated_flops
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
@@ -59,8 +59,8 @@ _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10
 _BY_ESTIMATE = 10
 # The time of an exchange of axes may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
-# If no more than this share of the FLOPs is useful, a product is sharded along so many axes that it lacks.
-_USEFUL, _REPEATED_AXES = Fraction(9, 10), 2
+# A product that repeats more than this share of the FLOPs is sharded along so many axes that it lacks.
+_REPEATED, _REPEATED_AXES = NOISE, 2
 # So many of the changes that are best with fewer layers are tried on the whole program.
 _MAX_LIKELY = 12
 
@@ -186,18 +186,18 @@ class Search:
 
     def _for_repeated_product(self) -> Iterator[Change]:
         """The changes that shard the product that devices repeat most, if they repeat much."""
-        outcome, share = self.program.outcome, useful_share(self.program.outcome.report)
-        if share is None or share > _USEFUL:
-            return
+        outcome = self.program.outcome
+        devices = outcome.report.devices
         products = zip(counted_products(outcome.module), outcome.report.products, strict=True)
         repeated = [
-            (product.flops * (1 if product.times is None else product.times.high), op, product)
+            (share, op, product)
             for op, product in products
-            if product.flops is not None and product.spare_axes
+            if product.spare_axes and (share := repeated_flops(product, devices)) is not None
         ]
         if repeated:
-            _, op, product = max(repeated, key=lambda item: item[0])
-            yield from self.sharing(op, product.spare_axes)
+            most, op, product = max(repeated, key=lambda item: item[0])
+            if most > _REPEATED * outcome.figures.flops:
+                yield from self.sharing(op, product.spare_axes)
 
     def _exchanged(self, places: Iterable[tuple[str, str, str]]) -> Iterator[Trial]:
         """The exchanges of axes of weights that an estimate leaves out: it may be wrong in their time."""
@@ -542,6 +542,9 @@ class Search:
             is_faster |= (
                 after.of_step <= before.of_step * (1 + NOISE) and self.cost(after) < self.cost(before) * least
             )
+        if trial.effect.holds and all(trial.effect.saved(measure) > 0 for measure in Measure):
+            # Less is sent, stored and computed, none of it in place of another.
+            is_faster |= after.of_step < before.of_step and self.cost(after) < self.cost(before)
         if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
             # A collective that the program writes is replaced by one that sends less: that is known better
             # than its time.

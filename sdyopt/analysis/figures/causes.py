@@ -229,7 +229,7 @@ def cause_of_local(op: Op, is_partitioned: bool, written: Callable[[], Written])
 
 
 def _written_cause(op: Op, written: Callable[[], Written]) -> str:
-    if _is_transposed_pvary(op):
+    if is_transposed_pvary(op):
         return TRANSPOSED_PVARY
     location = location_within(op)
     if location.phase is Phase.BACKWARD and type(op) in _TRANSPOSED:
@@ -239,7 +239,7 @@ def _written_cause(op: Op, written: Callable[[], Written]) -> str:
     return WRITTEN
 
 
-def _is_transposed_pvary(op: Op) -> bool:
+def is_transposed_pvary(op: Op) -> bool:
     """Whether JAX sums a gradient, because a shard_map uses a value that does not vary along an axis.
 
     The sum has the location of what computes the gradient. One that is written has a location of its own.

@@ -42,6 +42,8 @@ RING = "a ring of permutes beside the product"
 # the least.
 _LEAST_RING = 8
 _LARGEST_RING = 32
+# What compilers do with a collective in a loop.
+AFTER_LOOPS = "done once, after the loop that sums up its results"
 # The size of the parts of a dimension along which something is accumulated, and of the rows of tiles.
 _BLOCK = 128
 _TILE_ROWS = 8
@@ -143,7 +145,7 @@ def _behind_loops(op: Op, collective: Collective, program: MachineProgram) -> Co
         wire_bytes=collective.wire_bytes * (Fraction(widths[1], widths[0]) if len(widths) == 2 else 1),
         times=program.counts.times(left),
         per_iteration=None if program.counts.times(left) is not None else program.counts.per_iteration(left),
-        compiled="done once, after the loop that sums up its results",
+        compiled=AFTER_LOOPS,
     )
 
 

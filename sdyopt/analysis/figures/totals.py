@@ -130,6 +130,17 @@ def useful_share(report: Report) -> Fraction | None:
     return whole.high / (local.high * report.devices)
 
 
+def repeated_flops(product: Product, devices: int) -> Fraction | None:
+    """FLOPs of one device beyond an equal share of the global FLOPs; None if unknown.
+
+    They are those of all runs, or of one run if the number of runs is unknown.
+    """
+    if product.flops is None or product.global_flops is None:
+        return None
+    runs = 1 if product.times is None else product.times.high
+    return (product.flops - Fraction(product.global_flops, devices)) * runs
+
+
 def recomputed_share(report: Report) -> Fraction | None:
     """The share of a device's FLOPs in recomputed operations; None if unknown."""
     local, _ = flop_totals(report)

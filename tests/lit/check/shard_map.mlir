@@ -3,8 +3,9 @@
 // RUN: sdy-opt %s --check | filecheck %s
 // RUN: sdy-opt %s --report | filecheck %s --check-prefix=REPORT
 
-// CHECK:      1. write jax.lax.pcast(…, 'dp', to='varying') before the loop: it sums once, not in each step
-// CHECK-NEXT: why: model.py:8: 11.2 MiB (100%) sent, all_reduce along dp, backward: gradient of w: the
+// Compilers add up first what a loop only adds up. The sum of another step or layer has no other place.
+// CHECK:      1. model.py:8: 11.2 MiB (100%) sent in all_reduce along dp, backward
+// CHECK-NEXT: why: gradient of w: the transpose of an implicit pvary
 
 // REPORT: the transpose of an implicit pvary
 

@@ -68,6 +68,10 @@ _PAYS: list[tuple[dict[str, Any], bool, bool]] = [
     ({"seconds": 101, "wire_bytes": 90, "penalty": 0}, False, False),
     # The same, but what is sent depends on the partitioner.
     ({"seconds": 101, "wire_bytes": 90, "penalty": 0, "of_results": 1}, False, True),
+    # A little less is sent, stored and computed: then any of the time.
+    ({"seconds": Fraction(999, 10), "wire_bytes": 99, "flops": 99, "peak_bytes": 99 << 20}, True, True),
+    ({"seconds": Fraction(999, 10), "wire_bytes": 99, "flops": 100, "peak_bytes": 99 << 20}, False, True),
+    ({"seconds": 100, "wire_bytes": 99, "flops": 99, "peak_bytes": 99 << 20}, False, True),
     # Conflicts of activations, without less sent: a twentieth of the time.
     ({"seconds": 95, "wire_bytes": 100, "reshards": (_RESHARD,)}, True, False),
     ({"seconds": 96, "wire_bytes": 100, "reshards": (_RESHARD,)}, False, False),
@@ -331,23 +335,24 @@ def test_a_change_is_one_for_a_line_that_sends_a_tenth_less(first: int, second: 
 
 
 @pytest.mark.parametrize(
-    ("share", "flops", "names"),
-    [(Fraction(9, 10), 59, "c"), (Fraction(9, 10), 61, "a"), (Fraction(91, 100), 59, ""), (None, 59, "")],
+    ("whole", "flops", "names"), [(0, 59, "c"), (0, 61, "a"), (236, 59, "a"), (232, 1, "c"), (236, 1, "")]
 )
 def test_the_product_that_is_repeated_most_is_sharded_along_two_axes(
-    share: Fraction | None, flops: int, names: str, monkeypatch: pytest.MonkeyPatch
+    whole: int, flops: int, names: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """What repeats more than a hundredth of all FLOPs. `c` runs twice on each of four devices."""
     products = [
-        SimpleNamespace(flops=flops, times=None, spare_axes=("x", "y", "z")),
-        SimpleNamespace(flops=200, times=None, spare_axes=()),
-        SimpleNamespace(flops=30, times=SimpleNamespace(high=2), spare_axes=("x", "y", "z")),
-        SimpleNamespace(flops=None, times=None, spare_axes=("x",)),
+        SimpleNamespace(flops=flops, global_flops=0, times=None, spare_axes=("x", "y", "z")),
+        SimpleNamespace(flops=200, global_flops=0, times=None, spare_axes=()),
+        SimpleNamespace(
+            flops=30, global_flops=whole // 2, times=SimpleNamespace(high=2), spare_axes=("x", "y", "z")
+        ),
+        SimpleNamespace(flops=None, global_flops=0, times=None, spare_axes=("x",)),
     ]
     ops = [SimpleNamespace(operands=[f"{name}1", f"{name}2", "no"], results=[name]) for name in "abcd"]
     monkeypatch.setattr(module_of_search, "counted_products", lambda module: ops)
-    monkeypatch.setattr(module_of_search, "useful_share", lambda report: share)
     search = FixedSearch()
-    search.program.outcome.report = cast(Any, SimpleNamespace(products=products))
+    search.program.outcome.report = cast(Any, SimpleNamespace(products=products, devices=4))
     monkeypatch.setattr(search, "with_axis", lambda value, axis: [(value, axis)])
     found = list(cast(Any, search._for_repeated_product()))
     assert found == [

@@ -152,6 +152,23 @@ func.func @main(%x: tensor<8x32xf32>) -> tensor<8x32xf32> {
 """
 
 
+def test_what_jax_transposes_an_implicit_pvary_to_is_no_statement_to_change() -> None:
+    """The sum has the line of what computes the gradient, in the backward pass."""
+    text = _IN_LOOP.replace("NEXT", "%at").replace('"stablehlo.all_reduce"(%a)', '"stablehlo.all_reduce"(%b)')
+    for name, count in (("psum_invariant", 0), ("psum", 0), ("other", 1)):
+        of_sum, of_operand = (
+            f'loc("jit(f)/transpose(jvp())/{of}"("f"("model.py":8:8)))' for of in (name, "mul")
+        )
+        marked = text.replace(
+            '      %2 = "stable',
+            f'      %b = stablehlo.negate %a : tensor<8x32xf32> {of_operand}\n      %2 = "stable',
+        ).replace(
+            "(tensor<8x32xf32>) -> tensor<8x32xf32>\n      %3",
+            f"(tensor<8x32xf32>) -> tensor<8x32xf32> {of_sum}\n      %3",
+        )
+        assert len(_texts_of(marked)) == count
+
+
 @pytest.mark.parametrize(("carried", "count"), [("%at", 1), ("%next", 0)])
 def test_a_loop_keeps_the_index_of_the_device(carried: str, count: int) -> None:
     assert len(_texts_of(_IN_LOOP.replace("NEXT", carried))) == count

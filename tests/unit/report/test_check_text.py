@@ -114,7 +114,7 @@ def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, exp
     after = FIGURES._replace(wire_bytes=Fraction(sent), seconds=Fraction(3))
     parts = Change((), words=("other", "")), Change((), words=("first", ""))
     trial = trial_of(after)._replace(change=Change((), parts=parts), texts=("shard w", "shard x"))
-    place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), is_transposed=False, shared=0)
+    place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), shared=0)
     check = cast(CheckResult, SimpleNamespace(together=trial, places=[place]))
     assert together_text(check) == expected
     # A place with the set as its change has this text, and no line of its own follows.

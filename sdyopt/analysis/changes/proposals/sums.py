@@ -15,6 +15,7 @@ from sdyopt.analysis.changes.axes import axes_of_sharding, with_axis
 from sdyopt.analysis.changes.device_scalars import DeviceScalars
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.figures.causes import is_transposed_pvary
 from sdyopt.analysis.figures.collective_traffic import traffic_of
 from sdyopt.analysis.figures.figures import axis_names
 from sdyopt.analysis.figures.source_locations import source_location
@@ -68,7 +69,9 @@ def scattered_sums(program: ProposedOn) -> Iterator[Change]:
             continue
         for index, value in enumerate(op.block.last.operands):
             made = value.defining_op
-            if isinstance(made, AllReduceOp) and len(made.operands) == 1 and value.has_one_use:
+            is_sum = isinstance(made, AllReduceOp) and len(made.operands) == 1 and value.has_one_use
+            # What JAX transposes an implicit pvary to is no statement that could be another one.
+            if isinstance(made, AllReduceOp) and is_sum and not is_transposed_pvary(made):
                 yield from _of_sum(op, index, made, program)
 
 
@@ -145,7 +148,11 @@ def sliced_sums(program: ProposedOn) -> Iterator[Change]:
             place = (location.file_text, item.axes) if location.line else op
             at_place.setdefault(place, []).append(item)
     for items in at_place.values():
-        written = [item for item in items if isinstance(item.slice, DynamicSliceOp)]
+        written = [
+            item
+            for item in items
+            if isinstance(item.slice, DynamicSliceOp) and not is_transposed_pvary(item.sum)
+        ]
         for first in written[:1]:
             location = source_location(first.sum.location)
             # Compilers make a sum over all devices of one scatter along several axes.

@@ -23,6 +23,7 @@ from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.same_batch import SameBatch, same_batches
 from sdyopt.analysis.figures.figures import Product
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.totals import repeated_flops
 from sdyopt.analysis.figures.units import flops_text, share_text
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import MIN_FLOPS, Finding, LintedPrograms, Looks, Rule, rule
@@ -42,7 +43,7 @@ class RedundantCompute(Rule):
         if not report.is_sharded:
             return
         for op, product in program.products.items():
-            repeated = _repeated_flops(product, report.devices)
+            repeated = repeated_flops(product, report.devices)
             axes = _useful_axes(op, product, program)
             if axes and repeated and repeated >= self.limit("min_flops"):
                 names = ", ".join(f'"{axis}"' for axis in axes)
@@ -82,17 +83,6 @@ class RedundantCompute(Rule):
                     cost=repeated[axis],
                     is_kept=True,
                 )
-
-
-def _repeated_flops(product: Product, devices: int) -> Fraction | None:
-    """FLOPs of one device beyond an equal share of the global FLOPs; None if unknown.
-
-    They are those of all runs, or of one run if the number of runs is unknown.
-    """
-    if product.flops is None or product.global_flops is None:
-        return None
-    runs = 1 if product.times is None else product.times.high
-    return (product.flops - Fraction(product.global_flops, devices)) * runs
 
 
 def _useful_axes(op: Op, product: Product, program: LintedProgram) -> list[str]:

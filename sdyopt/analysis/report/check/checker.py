@@ -16,13 +16,8 @@ from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
-from sdyopt.analysis.figures.causes import (
-    TRANSPOSED_PVARY,
-    WRITTEN,
-    is_of_program,
-    stated_results,
-    with_stated_results,
-)
+from sdyopt.analysis.figures.causes import WRITTEN, is_of_program, stated_results, with_stated_results
+from sdyopt.analysis.figures.compiled_collectives import AFTER_LOOPS
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
@@ -101,13 +96,6 @@ class CostlyPlace:
     def is_written(self) -> bool:
         """Whether the program itself has the collective, so that no annotation changes it."""
         return is_of_program(self.largest.cause)
-
-    @property
-    def is_transposed(self) -> bool:
-        """Whether JAX sums in each iteration of a loop what a `pcast` before the loop sums once."""
-        # The loop itself computes what is not the gradient of an argument.
-        is_of_argument = self.largest.cause == TRANSPOSED_PVARY and bool(self.parts[0].names)
-        return is_of_argument and self.largest.loop is not None
 
     def is_like(self, other: CostlyPlace) -> bool:
         """Whether another line has the same collectives, for the same reasons."""
@@ -267,11 +255,6 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
     """Says where devices have the same of a batch, or of what they exchange; these places come first."""
     outcome = search.trials.outcome
     assert outcome is not None
-    for place in places:
-        if place.is_transposed:
-            axes = ", ".join(f"'{name}'" for name in place.largest.axis_names)
-            pcast = f"jax.lax.pcast(…, {axes}, to='varying')"
-            place.untried = f"write {pcast} before the loop: it sums once, not in each step"
     number_of = dict(zip(counted_collectives(outcome.module), report.collectives, strict=False))
     reasons = {
         number_of[batch.gather].number: batch.reason
@@ -293,7 +276,7 @@ def _give_reasons(places: list[CostlyPlace], report: Report, search: Search) -> 
     for scattered in scattered_in_steps(outcome.module):
         scatter = number_of.get(scattered.scatter)
         # A sum that the program calls may be meant so.
-        if scatter is not None and scatter.cause != WRITTEN:
+        if scatter is not None and scatter.cause != WRITTEN and AFTER_LOOPS not in scatter.compiled:
             reasons[scatter.number], helps[scatter.number] = scattered.reason, scattered.help
     said = {""}
     for place in places:
