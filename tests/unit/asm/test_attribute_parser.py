@@ -191,6 +191,8 @@ INVALID_ATTRIBUTES = {
     "1.0 : i32": "1:9: floating point value not valid for specified type",
     "1" * 100_000: "1:1: integer constant out of range for attribute",
     "1" * 100_001 + " : i400000": "1:1: integer constant out of range for attribute",
+    "array<i8: true>": "1:11: expected i1 type for 'true' or 'false' values",
+    "array<i1: 1>": "1:12: expected 'true' or 'false' values for i1 type",
     "dense<-0> : tensor<i32>": "1:8: integer constant out of range for type",
     "dense<[1, -0]> : tensor<2xi32>": "1:12: integer constant out of range for type",
     "array<i32: -0, 3>": "1:14: integer constant out of range",

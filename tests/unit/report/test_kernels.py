@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from sdyopt.analysis.figures.figures import Kernels
+from sdyopt.analysis.figures.fusion import _is_alone
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.figures.totals import time_range
@@ -498,3 +499,27 @@ def test_at_most_products_are_as_slow_as_in_whole_steps() -> None:
     least, most = time_range(report, report.time)
     # 95 % of the published rate, and 58 %.
     assert most / least == Fraction(95, 58)
+
+
+@pytest.mark.parametrize(
+    ("op", "is_alone"),
+    [
+        ("stablehlo.slice %a [0:8:2, 0:8, 0:8] : (tensor<8x8x8xf32>) -> tensor<4x8x8xf32>", False),
+        ("stablehlo.slice %a [0:8, 0:8:2, 0:8] : (tensor<8x8x8xf32>) -> tensor<8x4x8xf32>", True),
+        ("stablehlo.slice %a [0:8, 0:8, 0:8:2] : (tensor<8x8x8xf32>) -> tensor<8x8x4xf32>", True),
+        (
+            "stablehlo.pad %a, %z, low = [0, 0, 1], high = [0, 0, 1], interior = [0, 0, 0]"
+            " : (tensor<8x8x8xf32>, tensor<f32>) -> tensor<8x8x10xf32>",
+            False,
+        ),
+        (
+            "stablehlo.pad %a, %z, low = [0, 0, 0], high = [0, 0, 0], interior = [1, 0, 0]"
+            " : (tensor<8x8x8xf32>, tensor<f32>) -> tensor<15x8x8xf32>",
+            True,
+        ),
+    ],
+)
+def test_what_moves_elements_within_tiles_is_alone(op: str, is_alone: bool) -> None:
+    text = f"func.func @main(%a: tensor<8x8x8xf32>, %z: tensor<f32>) {{\n  %0 = {op}\n  return\n}}"
+    made = next(each for each in module(text).walk() if each.signature.name.startswith("stablehlo."))
+    assert _is_alone(made.signature) == is_alone

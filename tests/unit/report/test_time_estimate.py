@@ -2,12 +2,14 @@
 
 import json
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from sdyopt.analysis.figures.figures import Report
-from sdyopt.analysis.figures.time_estimate import time_estimate
-from sdyopt.analysis.figures.topology import Link, Topology, built_in_topology
+from sdyopt.analysis.figures.figures import Collective, Product, Report
+from sdyopt.analysis.figures.time_estimate import _seconds_of_ring, time_estimate
+from sdyopt.analysis.figures.topology import Compute, Link, Topology, built_in_topology
 from sdyopt.analysis.figures.totals import time_totals
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.analysis.report.entry import report_on
@@ -205,3 +207,21 @@ def test_a_product_goes_around_a_ring_in_many_kernels() -> None:
     [product] = time_estimate(report_on(module(text), topology), topology).products
     assert product.seconds is not None
     assert float(product.seconds) == pytest.approx(27.1e-6, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "devices", "seconds"),
+    [
+        ("all_gather", 3, 0),
+        # One product more, which reads nothing; twelve have five more, of which two read. A part, of 3 s on
+        # four devices, is in a kernel of 5 s, and then put into the result.
+        ("all_gather", 4, 1 * 100 + 0 * 10 + 4 * (5 + 3) + 5 + 4 * 3),
+        ("all_gather", 12, 5 * 100 + 2 * 10 + 12 * (5 + 1) + 5 + 12 * 1),
+        ("reduce_scatter", 12, 5 * 100 + 2 * 10 + 6 * (2 * 5 + 3 * 1) + 5 + 1),
+    ],
+)
+def test_a_ring_takes_kernels_and_reads_for_each_step(kind: str, devices: int, seconds: int) -> None:
+    product = cast(Product, SimpleNamespace(sizes=(2, 3, 2, 99)))
+    speed = cast(Compute, SimpleNamespace(vector=Fraction(1), kernel=Fraction(5)))
+    ring = cast(Collective, SimpleNamespace(group_size=devices, kind=kind))
+    assert _seconds_of_ring(product, ring, speed, Fraction(10), Fraction(100)) == seconds
