@@ -114,13 +114,17 @@ class Check(OfProgram):
 
     @property
     def wire_bytes(self) -> int:
-        """What a device sends in a run of the program, as far as that is known."""
-        return round(self.ir.wire.high)
+        """What a device sends in a run of the program, as far as that is known; as compiled, if it is."""
+        from sdyopt.analysis.figures.totals import wire_total
+
+        compiled = self.ir.report.compiled
+        return round((self.ir.wire if compiled is None else wire_total(compiled.figures)).high)
 
     @property
     def peak_bytes(self) -> int:
-        """The memory that a device needs at most."""
-        return self.ir.report.memory.peak
+        """The memory that a device needs at most; as compiled, if it is."""
+        report = self.ir.report
+        return (report if report.compiled is None else report.compiled.figures).memory.peak
 
     @property
     def fits(self) -> bool | None:
