@@ -52,7 +52,7 @@ from sdyopt.analysis.report.check.checker import (
     places_of,
 )
 from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title, trial_text
-from sdyopt.analysis.report.groupings import grouping_of
+from sdyopt.analysis.report.communication import COLLECTIVES, PHASES, grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
     boundary_data,
@@ -62,8 +62,6 @@ from sdyopt.analysis.report.page_data import (
 )
 from sdyopt.analysis.report.sections import (
     BOUND_PRODUCTS,
-    COLLECTIVES,
-    PHASES,
     bound_text,
     kinds_text,
     most_repeated,

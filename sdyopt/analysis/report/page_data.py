@@ -23,9 +23,9 @@ from sdyopt.analysis.figures.units import HOISTED, times_text
 from sdyopt.analysis.interface.pages.page import Page, Strings
 from sdyopt.analysis.report.check.check_text import reason_of
 from sdyopt.analysis.report.check.checker import PlaceCollectives
-from sdyopt.analysis.report.groupings import ALL_GROUPINGS
+from sdyopt.analysis.report.communication import ALL_GROUPINGS, PHASES
 from sdyopt.analysis.report.json_report import number
-from sdyopt.analysis.report.sections import PHASES, product_text, sharers_of
+from sdyopt.analysis.report.sections import product_text, sharers_of
 from sdyopt.mlir.value_names import pattern_of
 from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
 

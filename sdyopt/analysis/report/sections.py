@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import PurePath
 
@@ -24,21 +24,16 @@ from sdyopt.analysis.figures.figures import (
 from sdyopt.analysis.figures.source_locations import Phase
 from sdyopt.analysis.figures.totals import (
     Total,
-    activation_total,
     bound_of,
     flop_totals,
-    phase_totals,
     recomputed_share,
     seconds_of_runs,
     time_range,
     time_totals,
     useful_share,
-    wire_bytes_of_runs,
     wire_total,
-    wire_totals,
 )
 from sdyopt.analysis.figures.units import (
-    HOISTED,
     bytes_text,
     flops_text,
     left_text,
@@ -48,26 +43,18 @@ from sdyopt.analysis.figures.units import (
     total_text,
 )
 from sdyopt.analysis.interface.pages.section import Row, Section
-from sdyopt.analysis.report.groupings import Grouping, grouping_of, overlap_texts
-from sdyopt.base.compilers import COMPILERS, CPU, GPU, TPU
+from sdyopt.analysis.report.communication import (
+    LEAST_DIFFERENCE,
+    METHODS,
+    PHASES,
+    by_compiler_text,
+    communication_section,
+    overlap_texts,
+)
+from sdyopt.base.compilers import CPU, GPU, TPU
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.shardy.notation.partition_spec import jax_type, specs_of
+from sdyopt.shardy.notation.partition_spec import jax_type
 
-_PHASES = {
-    Phase.FORWARD: "",
-    Phase.BACKWARD: "in a gradient, ",
-    Phase.REMATERIALIZED: "recomputed, ",
-    Phase.UPDATE: "in the update, ",
-    Phase.UNKNOWN: "",
-}
-# The parts of a training step, as people call them.
-PHASES = {
-    Phase.FORWARD: "forward",
-    Phase.BACKWARD: "backward",
-    Phase.REMATERIALIZED: "recomputed",
-    Phase.UPDATE: "update",
-    Phase.UNKNOWN: "unknown",
-}
 # By compiler, from docs/calibration.md.
 _OF_CPU = (
     "accuracy: of 76 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 69, "
@@ -83,19 +70,8 @@ ACCURACY = {
     TPU: _ON_MACHINES.format("TPU", 108, 114, 82, 91),
     GPU: _ON_MACHINES.format("GPU", 106, 116, 94, 110),
 }
-# How figures are computed.
-METHODS = (
-    "wire bytes by the ring model, times the number of runs",
-    "an estimate: arguments, results and what is computed between, with fusion and reuse of buffers",
-)
 # A kind of values is reported if it is at least this share of the peak.
 _LEAST_KIND = 100
-# Compilers are told apart if one sends, or needs, more than this part more or less.
-_LEAST_DIFFERENCE = 10
-# The title of a table that a short report leaves out.
-COLLECTIVES = "collectives"
-
-_NO_PYTHON_LINES = "for lines of the model, print it from JAX with as_text(debug_info=True)"
 
 
 def sections_of(report: Report, has_details: bool = True) -> list[Section]:
@@ -108,7 +84,7 @@ def sections_of(report: Report, has_details: bool = True) -> list[Section]:
     compiled: list[Section] = []
     if report.compiled is not None:
         compiled = [compiled_section(report, report.compiled), *report.compiled.sections]
-    estimated = [_communication(report, has_details), _memory(report), _compute(report)]
+    estimated = [communication_section(report, has_details), _memory(report), _compute(report)]
     return [*compiled, *estimated, *time, *accuracy]
 
 
@@ -146,169 +122,6 @@ def _instruction_texts(live: LiveValue) -> tuple[str, str]:
     op = live.location.name_stack.rpartition("/")[2]
     where = live.location.file_text if live.location.line else ""
     return live.name or (f"{op} ({live.value})" if op else live.value), where
-
-
-# --- Communication ------------------------------------------------------------------------------------
-
-
-def _communication(report: Report, has_details: bool) -> Section:
-    total, count = wire_total(report), len(report.collectives)
-    wire = f"communication: {total_text(total)} on the wire per device"
-    section = Section(f"{wire}, {counted(count, 'collective')}")
-    if count:
-        section.sentences.append(METHODS[0])
-        if differing := _compilers_text(report, total):
-            section.sentences.append(differing)
-        if report.unknown_loops and any(
-            collective.per_iteration is not None for collective in report.collectives
-        ):
-            section.sentences.append(_unknown_loops_text(report))
-        if not any(collective.location.file.endswith(".py") for collective in report.collectives):
-            section.sentences.append(_NO_PYTHON_LINES)
-    activations = activation_total(report)
-    if activations.count:
-        section.sentences.append(
-            f"activation reshards: {total_text(activations)} in {activations.count} of them; XLA may do them "
-            "otherwise, and at more expense"
-        )
-    if parts := phase_totals(report):
-        named = (f"{PHASES[phase]} {total_text(part)}{_of(part, total)}" for phase, part in parts.items())
-        section.sentences.append(f"by part of the step: {', '.join(named)}")
-    section.add_table(
-        "by kind and axes", ("bytes", "share", "count", "kind and axes"), 3, _by_kind(report, total)
-    )
-    grouping = grouping_of(report.group_by, report.collectives)
-    section.add_table(
-        f"by {grouping.name}",
-        ("bytes", "share", "count", grouping.column, "kind", "why"),
-        3,
-        _by_group(report, total, grouping),
-        True,
-    )
-    if has_details:
-        section.add_table(
-            COLLECTIVES,
-            ("#", "bytes", "times", "where", "kind", "why"),
-            3,
-            [_collective_row(collective) for collective in sorted(report.collectives, key=_order)],
-            True,
-        )
-    section.add_table(
-        "not decided yet",
-        ("times", "value", "where", "type", "what"),
-        1,
-        [
-            (
-                times_text(undecided.times),
-                undecided.value,
-                undecided.location.file_text,
-                undecided.type,
-                undecided.kind,
-            )
-            for undecided in report.undecided
-        ],
-    )
-    return section
-
-
-def _compilers_text(report: Report, total: Total) -> str:
-    """What TPU and GPU send, if one of them sends something else than what both have in common."""
-    totals = {
-        name: wire_total(Report(collectives=collectives))
-        for name, collectives in report.by_compiler().items()
-    }
-    if all(abs(item.high - total.high) * _LEAST_DIFFERENCE <= total.high for item in totals.values()):
-        return ""
-    return _by_compiler({name: total_text(total) for name, total in totals.items()})
-
-
-def _unknown_loops_text(report: Report) -> str:
-    lines = list(dict.fromkeys(unknown_loop.line for unknown_loop in report.unknown_loops))
-    where = ", ".join(list(dict.fromkeys(unknown_loop.file_text for unknown_loop in report.unknown_loops)))
-    return (
-        f"× n: in each iteration of a loop of unknown trip count ({where}); give it with "
-        f"--assume-trips={lines[0]}=N"
-    )
-
-
-def _by_kind(report: Report, total: Total) -> Iterator[Row]:
-    for name, part in wire_totals(
-        report.collectives, lambda collective: f"{collective.kind} {collective.group}"
-    ).items():
-        yield total_text(part), _share(part, total), str(part.count), name
-
-
-def _by_group(report: Report, total: Total, grouping: Grouping) -> Iterator[Row]:
-    """A row for the collectives of each group, kind, axes and phase, with the reason for the largest.
-
-    The rows with the most bytes come first; of equal ones, those of the group with the most.
-    """
-
-    def key(collective: Collective) -> str:
-        return "\n".join(
-            (grouping.group_of(collective), collective.kind, collective.group, collective.location.phase)
-        )
-
-    together: dict[str, list[Collective]] = {}
-    for collective in report.collectives:
-        together.setdefault(key(collective), []).append(collective)
-    ranks = {group: rank for rank, group in enumerate(wire_totals(report.collectives, grouping.group_of))}
-    parts = wire_totals(report.collectives, key).items()
-    rank_of = {name: ranks[grouping.group_of(together[name][0])] for name, _ in parts}
-    for name, part in sorted(parts, key=lambda item: (-item[1].high, rank_of[item[0]])):
-        largest = min(together[name], key=_order)
-        group, kind = grouping.text_of(largest) or "elsewhere", f"{largest.kind} {largest.group}"
-        # The number is what --explain takes.
-        why = f"#{largest.number}: {reason_text(largest)}"
-        yield total_text(part), _share(part, total), str(part.count), group, kind, why
-
-
-def reason_text(collective: Collective) -> str:
-    """The cause of a collective, and the change of the sharding by its chain, as JAX writes shardings."""
-    parts = (
-        collective.cause,
-        specs_of(collective.change),
-        HOISTED if collective.is_hoisted else "",
-        collective.compiled,
-    )
-    return _PHASES[collective.location.phase] + "; ".join(filter(None, parts))
-
-
-def _collective_row(collective: Collective) -> Row:
-    size, times = bytes_of_runs_text(collective), times_text(collective.times, collective.per_iteration)
-    return (
-        str(collective.number),
-        size,
-        times,
-        collective.location.file_text,
-        f"{collective.kind} {collective.axes}",
-        reason_text(collective),
-    )
-
-
-def bytes_of_runs_text(collective: Collective) -> str:
-    """The wire bytes of all runs, or those of one iteration, as `12.0 KiB × n`."""
-    if (
-        collective.times is None
-        and collective.per_iteration is not None
-        and collective.wire_bytes is not None
-    ):
-        return f"{bytes_text(collective.wire_bytes * collective.per_iteration.high)} × n"
-    return bytes_text(wire_bytes_of_runs(collective))
-
-
-def _order(collective: Collective) -> tuple[int, Fraction, int]:
-    """Sorts unknown sizes first, then larger ones before smaller ones, then by number."""
-    size = wire_bytes_of_runs(collective)
-    return (0, Fraction(0), collective.number) if size is None else (1, -size, collective.number)
-
-
-def _of(part: Total, total: Total) -> str:
-    return f" ({_share(part, total)})" if total.high else ""
-
-
-def _share(part: Total, total: Total) -> str:
-    return share_text(part.high / total.high) if total.high else ""
 
 
 # --- Memory -------------------------------------------------------------------------------------------
@@ -380,7 +193,7 @@ def peaks_text(memory: Memory) -> str:
     """The peaks on TPU and GPU, if one of them is another than that of what both compilers do."""
     if not differing_peaks(memory):
         return ""
-    return _by_compiler({name: bytes_text(peak) for name, peak in memory.by_compiler.items()})
+    return by_compiler_text({name: bytes_text(peak) for name, peak in memory.by_compiler.items()})
 
 
 def differing_peaks(memory: Memory) -> dict[str, int]:
@@ -388,13 +201,8 @@ def differing_peaks(memory: Memory) -> dict[str, int]:
     return {
         name: peak
         for name, peak in memory.by_compiler.items()
-        if abs(peak - memory.peak) * _LEAST_DIFFERENCE > memory.peak
+        if abs(peak - memory.peak) * LEAST_DIFFERENCE > memory.peak
     }
-
-
-def _by_compiler(texts: Mapping[str, str]) -> str:
-    parts = " and ".join(f"{text} on {COMPILERS[name]}" for name, text in texts.items())
-    return f"{parts}; figures are of what both compilers do: --topology=tpu-v5e or h100 chooses one"
 
 
 def _fit_text(needed: int, memory: int) -> str:

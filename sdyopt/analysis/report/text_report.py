@@ -18,7 +18,8 @@ from rich.text import Text
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.machines import machine_of_mesh
 from sdyopt.analysis.interface.pages.section import ReportTable, Row, Section, without_empty
-from sdyopt.analysis.report.sections import METHODS, sections_of
+from sdyopt.analysis.report.communication import METHODS
+from sdyopt.analysis.report.sections import sections_of
 from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.text import replace_unprintable
 from sdyopt.base.patterns import constant_pattern

@@ -2,7 +2,7 @@
 
 from sdyopt.analysis.figures.causes import consumers
 from sdyopt.analysis.figures.source_locations import Phase
-from sdyopt.analysis.report.groupings import ALL_GROUPINGS
+from sdyopt.analysis.report.communication import ALL_GROUPINGS
 from sdyopt.mlir.ir.rewrite import Rewriter
 from tests.unit.report.programs import module, report
 
