@@ -182,8 +182,9 @@ def _summary(page: Page, report: Report, check: CheckResult, is_tried: bool) -> 
 
 
 def _wire_card(page: Page, report: Report) -> h.Node:
-    total = wire_total(report)
-    most = next(iter(wire_totals(report.collectives, kind_of).items()), None)
+    known, estimated = report.best_known, wire_total(report)
+    total = wire_total(known)
+    most = next(iter(wire_totals(known.collectives, kind_of).items()), None)
     share = (
         [share_text(most[1].high / total.high), " ", page.coloured(most[0])] if most and total.high else ""
     )
@@ -191,16 +192,26 @@ def _wire_card(page: Page, report: Report) -> h.Node:
     if report.time is not None:
         time = f"{seconds_text(time_totals(report, report.time)[0].high)} estimated"
     parts = sorted(phase_totals(report).items(), key=lambda item: -item[1].high)
-    phases = [f"{share_text(part.high / total.high)} {PHASES[phase]}" for phase, part in parts if total.high]
+    phases = [
+        f"{share_text(part.high / estimated.high)} {PHASES[phase]}" for phase, part in parts if estimated.high
+    ]
     what = f"sent by each device in {counted(total.count, 'collective')}"
+    figure = total_text(total) if total.count else "none"
     return card(
-        "communication", total_text(total) if total.count else "none", what, share, ", ".join(phases), time
+        *("communication", figure, what, share, ", ".join(phases), time),
+        _compiled_text(report, total_text(estimated)),
     )
 
 
+def _compiled_text(report: Report, estimated: str) -> str:
+    """Which compiler a figure is of, and what was estimated; "" for an estimate."""
+    compiled = report.compiled
+    return "" if compiled is None else f"as compiled by {compiled.compiler}; {estimated} estimated"
+
+
 def _memory_card(report: Report, check: CheckResult) -> h.Node:
-    memory, device = report.memory, check.device_memory
-    where = memory.peak_location.file_text
+    memory, device = report.best_known.memory, check.device_memory
+    where = report.memory.peak_location.file_text if report.compiled is None else ""
     if device is None:
         fits: h.Node = h.span(".badge")["unknown whether it fits: give --device-memory or --topology"]
     else:
@@ -225,7 +236,8 @@ def _memory_card(report: Report, check: CheckResult) -> h.Node:
     )
     at = f"at the peak{f', {where}' if where else ''}"
     kinds, peaks = kinds_text(memory, _KINDS), peaks_text(memory)
-    return card("memory", bytes_text(memory.peak), at, fits, kinds, peaks, unknown)
+    compiled = _compiled_text(report, bytes_text(report.memory.peak))
+    return card("memory", bytes_text(memory.peak), at, fits, kinds, peaks, unknown, compiled)
 
 
 def _compute_card(report: Report) -> h.Node:

@@ -19,6 +19,12 @@
 // CHECKED:      1. f.py:7: 1.50 KiB, 1.12 KiB estimated (100%) sent in all_reduce along x
 // CHECKED:      figures of libtpu 9.9 for v5e:4x4; times are estimated
 
+// The headlines of a page are those of the compiler, too.
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --report=%t.html --compiled --topology=tpu-v5e --jax-python=%S/Inputs/compiler -o /dev/null
+// RUN: filecheck %s --check-prefix=PAGE < %t.html
+// PAGE: 1.50 KiB{{.*}}sent by each device in 1 collective{{.*}}as compiled by libtpu 9.9; 1.12 KiB estimated
+// PAGE-SAME: 16.5 KiB{{.*}}at the peak
+
 // An input that is no program has its own error.
 // RUN: echo 'module { func.func @main() { "x"( } }' | not sdy-opt --compiled --topology=tpu-v5e 2>&1 | filecheck %s --check-prefix=INVALID
 // INVALID-NOT: internal error
