@@ -15,8 +15,7 @@ from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.search import BUDGET, SEQUENCE, Search, TrialBudget
-from sdyopt.analysis.changes.trials import Trial, Trials, trials_on
-from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
+from sdyopt.analysis.changes.trials import Trial, Trials
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline
@@ -492,31 +491,3 @@ def test_if_changes_are_too_many_those_that_are_best_with_fewer_layers_are_tried
         with monkeypatch.context() as context:
             context.setattr(trials, name, value)
             assert likely() == list(subjects)
-
-
-@pytest.mark.parametrize(
-    ("share", "count"), [(None, 0), (Fraction(91, 100), 0), (Fraction(9, 10), 1), (Fraction(85, 100), 1)]
-)
-def test_a_repeated_product_is_sharded_if_a_tenth_of_the_flops_is_repeated(
-    share: Fraction | None, count: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    product = """
-    sdy.mesh @mesh = <["x"=2]>
-    func.func @main(%a: tensor<8x4xf32>, %b: tensor<4x3xf32>) -> tensor<8x3xf32> {
-      %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
-        : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
-      return %0 : tensor<8x3xf32>
-    }
-    """
-    module = sdyopt.parse(product).ir
-    search = Search(trials_on(module, assumed_pipeline(module)[1]))
-    monkeypatch.setattr(module_of_search, "useful_share", lambda report: share)
-    asked: list[tuple[str, tuple[str, ...]]] = []
-
-    def sharing(op: Op, axes: Sequence[str]) -> Iterator[Change]:
-        asked.append((op.name, tuple(axes)))
-        return iter(())
-
-    monkeypatch.setattr(search, "sharing", sharing)
-    assert not list(search._for_repeated_product())
-    assert asked == [("stablehlo.dot_general", ("x",))] * count
