@@ -15,7 +15,6 @@ compilers for TPU and GPU go on with them; or the compiler of the machine compil
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
@@ -40,7 +39,7 @@ from sdyopt.analysis.hlo_comparison.collectives import CollectiveOperand, axes_o
 from sdyopt.analysis.hlo_comparison.comparison import wire_bytes
 from sdyopt.analysis.hlo_comparison.compiled.analysis import Compiler, target_of, text_to_compile
 from sdyopt.analysis.hlo_comparison.hlo_text import read_hlo
-from sdyopt.base.dataclasses import replace
+from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.mesh import SHARDING

@@ -8,7 +8,6 @@ names.sdy_text(change)         # [{"x"}] on %arg0; 2 more
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -37,9 +36,9 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.interface.pages.page import source_files
 from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
@@ -473,6 +472,8 @@ def sdy_text(sharding: TensorSharding) -> str:
 
 
 def _is_expression(text: str) -> bool:
+    import ast  # noqa: PLC0415  slow to import
+
     try:
         ast.parse(text, mode="eval")
     except (SyntaxError, ValueError):

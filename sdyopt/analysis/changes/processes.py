@@ -12,7 +12,6 @@ from __future__ import annotations
 import gc
 import os
 import pickle
-import subprocess
 import sys
 import weakref
 from collections.abc import Iterator, Sequence
@@ -20,7 +19,7 @@ from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.base.dataclasses import NamedTuple
@@ -36,6 +35,9 @@ from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry.plugins import loaded_plugins
 from sdyopt.shardy.record import FunctionResult, Subject
+
+if TYPE_CHECKING:
+    import subprocess
 
 _FOLDER = Path(__file__).parents[3]
 # Other packages beside this one must not hide those of the Python that runs; what this process may import
@@ -63,6 +65,8 @@ def started(module: str) -> subprocess.Popen[bytes]:
 
     Raises OSError where there are no processes.
     """
+    import subprocess  # noqa: PLC0415  slow to import
+
     command = [
         sys.executable,
         "-P",

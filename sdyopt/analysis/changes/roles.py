@@ -14,7 +14,6 @@ dimensions of the values of one role belong together, too, so that all layers ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import takewhile
 from math import prod
 
@@ -23,7 +22,7 @@ from sdyopt.analysis.figures.boundary import carried_results
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.source_locations import UserLines, source_location
-from sdyopt.base.dataclasses import NamedTuple
+from sdyopt.base.dataclasses import NamedTuple, dataclass, field
 from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.mesh import SHARDING

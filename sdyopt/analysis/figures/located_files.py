@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
@@ -42,6 +41,8 @@ class TomlFile:
     """
 
     def __init__(self, name: str, text: str) -> None:
+        import tomllib  # noqa: PLC0415  slow to import
+
         self.source = Source(name, text)
         self._check_keys()
         try:

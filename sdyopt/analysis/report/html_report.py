@@ -34,7 +34,7 @@ from sdyopt.analysis.figures.units import (
     times_text,
     total_text,
 )
-from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines, source_files
+from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.check.check_text import (
     change_of,
@@ -69,6 +69,7 @@ from sdyopt.analysis.report.sections import (
     sections_of,
 )
 from sdyopt.base.diagnostics.text import counted, replace_unprintable
+from sdyopt.base.diagnostics.whole_files import source_files
 
 _SCRIPT = Path(__file__).with_name("report.js")
 

@@ -13,6 +13,7 @@ from sdyopt.base.diagnostics.ids import ADVICE, FLAG_WITHOUT_EFFECT, PASS_NOT_RU
 from sdyopt.base.diagnostics.location import Location, Source, UnknownLoc, resolve_file_location
 from sdyopt.base.diagnostics.render import ELLIPSIS, render
 from sdyopt.base.diagnostics.text import counted, printable
+from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -144,8 +145,6 @@ class DiagnosticDisplay:
         if point is None or not point.file.endswith(".py"):
             return None
         if point.file not in self._files:
-            from sdyopt.analysis.interface.pages.page import source_files
-
             text = source_files([point.file], self._job.name, None).get(point.file)
             self._files[point.file] = None if text is None else Source(point.file, text)
         return self._files[point.file]

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 import sdyopt
-from sdyopt.analysis.interface.pages.page import source_files
 from sdyopt.analysis.report.check.check_text import reasons_text
 from sdyopt.analysis.report.check.checker import places_of
 from sdyopt.analysis.report.html_report import html_report
 from sdyopt.analysis.report.page_data import spec_of
 from sdyopt.analysis.report.text_report import text_report
+from sdyopt.base.diagnostics.whole_files import source_files
 from tests.unit.report.programs import report
 
 LOOP = """

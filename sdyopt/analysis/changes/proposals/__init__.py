@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import chain, islice, zip_longest
-from pkgutil import iter_modules
+from pathlib import Path
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
@@ -198,8 +198,8 @@ def proposal(name: str, share: int, is_sure: bool = False) -> Callable[[Proposal
 @cache
 def kinds() -> dict[str, ProposalKind]:
     """All kinds, in the order of their names: modules are imported in any order."""
-    for module in iter_modules(__path__, __name__ + "."):
-        import_module(module.name)
+    for file in Path(__file__).parent.glob("[!_]*.py"):  # not `pkgutil`, which imports `inspect`
+        import_module(f"{__name__}.{file.stem}")
     return dict(sorted(_KINDS.items(), key=lambda item: (-item[1].share, item[0])))
 
 

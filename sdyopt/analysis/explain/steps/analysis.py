@@ -22,11 +22,12 @@ from sdyopt.analysis.explain.remarks.remark import RemarkFilter
 from sdyopt.analysis.explain.steps import Options
 from sdyopt.analysis.figures.source_locations import UserLines, source_location
 from sdyopt.analysis.interface import Analysis, Program, Run
-from sdyopt.analysis.interface.pages.page import MAX_LINES, Page, program_lines, source_files
+from sdyopt.analysis.interface.pages.page import MAX_LINES, Page, program_lines
 from sdyopt.analysis.sharding_record.model import Cause, PropagationRun, RecordedChange, Site, Step
 from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.dataclasses import asdict, dataclass, field
 from sdyopt.base.diagnostics.text import replace_unprintable
+from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.asm.lexical import location_extent
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, axis_refs_text
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule, factor_symbol

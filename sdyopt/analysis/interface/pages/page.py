@@ -1,11 +1,8 @@
-"""The frame of a page, what all pages have in common, and the source files that they show.
+"""The frame of a page, and what all pages have in common.
 
 A page is one file: styles, scripts and data are in it. Elements are made with htpy, which escapes all text.
 The data of tables and charts is JSON, which the scripts of the page show; they make text nodes of it, never
 markup. A policy in the head allows these scripts alone, by their hashes, and no access to a network.
-
-A program may name any source file. A page may be sent to others, so it has Python files only, and only those
-below a folder: the one of `--source-root`, or else the current one and that of the input.
 """
 
 from __future__ import annotations
@@ -15,15 +12,14 @@ import re
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from pathlib import Path, PurePath
+from pathlib import Path
 from zlib import compress
 
 import htpy as h
 from markupsafe import Markup
 
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
-from sdyopt.base.diagnostics.text import real_path, replace_unprintable, without_unsafe
-from sdyopt.base.diagnostics.whole_files import read_regular_file
+from sdyopt.base.diagnostics.text import replace_unprintable, without_unsafe
 
 _FOLDER = Path(__file__).parent
 
@@ -230,45 +226,3 @@ def _packed(text: str) -> str:
     if len(text) <= _MAX_PLAIN:
         return _json(text)
     return b64encode(compress(text.encode("utf-8", "replace"), 9)).decode()
-
-
-SUFFIX = ".py"
-# A page has at most so many files, of at most so many bytes each.
-_MAX_FILES, _MAX_BYTES = 30, 500_000
-
-
-def source_files(names: Iterable[str], input_name: str, root: str | None) -> dict[str, str]:
-    """The texts of the files that are found, by their names. With an empty root, there are none."""
-    if root == "":
-        return {}
-    roots = [Path(root)] if root is not None else [Path(), Path(input_name).parent]
-    texts: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        text = _text(name, roots, is_given=root is not None) if name.endswith(SUFFIX) else None
-        if text is not None and len(texts) < _MAX_FILES:
-            texts[name] = text
-    return texts
-
-
-def _text(name: str, roots: list[Path], is_given: bool) -> str | None:
-    try:
-        for root in roots:
-            top = real_path(root)
-            for path in _candidates(name, top, is_given):
-                # Links may lead out of the folder.
-                real = real_path(path)
-                if real.is_relative_to(top) and real.suffix == SUFFIX and real.is_file():
-                    data = read_regular_file(real, _MAX_BYTES)
-                    return None if data is None else data.decode("utf-8", "replace")
-    except (OSError, ValueError):
-        # A name that no file can have, or a file that may not be read.
-        return None
-    return None
-
-
-def _candidates(name: str, top: Path, is_given: bool) -> Iterator[Path]:
-    """The possible places of a file: its name, and the end of its name in a folder that is given."""
-    yield top / name
-    parts = PurePath(name).parts
-    if is_given:
-        yield from (top.joinpath(*parts[start:]) for start in range(1, len(parts)))
