@@ -261,7 +261,7 @@ class _Program:
             reports.append(report)
             return True
 
-        report_unless(self.module, machine, keep, has_causes=False)
+        report_unless(self.module, machine, keep, is_described=False)
         (report,) = reports
         assert report.time is not None
         seconds = dict.fromkeys(self.module.walk(), 0.0)

@@ -603,7 +603,7 @@ class Trials:
             self._machine,
             lambda report: self._is_above(report, limit),
             self._assumed,
-            has_causes=False,
+            is_described=False,
         )
         if report is None:
             return None, None, None

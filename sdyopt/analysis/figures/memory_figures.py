@@ -206,7 +206,7 @@ def memory_figures(
     module: Op,
     shapes: LocalShapes,
     counts: ExecutionCounts,
-    texts: ValueTexts,
+    texts: ValueTexts | None,
     compiler: str,
     square: int,
     has_manual: bool,
@@ -215,7 +215,7 @@ def memory_figures(
 
     `compiler` is that of the machine; "" if it is unknown. Nothing is reduce-scattered over as many devices
     as `square`. Manual computations are inlined, if the module has some, `has_manual`. The second result
-    finds what is live at up to a number of points.
+    finds what is live at up to a number of points. Without `texts`, there are only sizes.
     """
     program = inlined(module) if has_manual else None
     if program is not None:
@@ -238,6 +238,8 @@ def memory_figures(
             assert returned is not None
             memory.results = sum(map(live.bytes, returned.operands))
             memory.peak = peak.bytes
+            if texts is None:
+                continue
             sized = _sized(peak, live)
             if program is not None:
                 program.restore(peak)
@@ -261,7 +263,7 @@ def memory_figures(
     memory.unknown_values = len(live.unknown_values)
     if not compiler:
         memory.by_compiler = _Peaks(memory.peak, functions, shapes, dead)
-    return memory, lambda points: _timeline(highest, live, texts, points)
+    return memory, lambda points: NO_TIMELINE if texts is None else _timeline(highest, live, texts, points)
 
 
 # At each point of a timeline, so many of the largest groups of values are known.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
 
@@ -59,6 +60,7 @@ from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, p
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
+    NO_LOCATION,
     Phase,
     SourceLocation,
     UserLines,
@@ -107,14 +109,15 @@ def report_unless(
     stops: Callable[[Report], bool] | None,
     assumed_trips: AssumedTrips = NONE_ASSUMED,
     *,
-    has_causes: bool = True,
+    is_described: bool = True,
 ) -> Report | None:
     """The figures of a module; None if collectives, products and their times are enough to stop.
 
-    Without `has_causes`, the collectives have no words about why they are there.
+    Unless it `is_described`, it has only the figures that changes are compared by, and the places of
+    collectives: no words, and nothing about single values and products.
     """
     with handling(_ignore):
-        collector = _Collector(module, assumed_trips, topology, has_causes)
+        collector = _Collector(module, assumed_trips, topology, is_described)
         report = collector.report()
         if topology is not None:
             report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
@@ -164,10 +167,10 @@ class _Sent(NamedTuple):
 
 class _Collector:
     def __init__(
-        self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None, has_causes: bool
+        self, module: Op, assumed_trips: AssumedTrips, topology: Topology | None, is_described: bool
     ) -> None:
         self._module = module
-        self._has_causes = has_causes
+        self._is_described = is_described
         self._topology = topology
         self._compiler = "" if topology is None else topology.compiler
         self._shapes = LocalShapes(module)
@@ -176,7 +179,7 @@ class _Collector:
         self._origins = TensorOrigins(self._counts)
         self._lines = UserLines.of_module(module)
         self._manual = ManualDevices(self._counts, self._shapes)
-        self._names = SsaNames(module).names
+        self._names: Mapping[Value, str] = SsaNames(module).names if is_described else defaultdict(str)
         self._printer = AttributePrinter()
         largest = largest_mesh_op(module)
         self._mesh = None if largest is None else largest.mesh
@@ -267,7 +270,13 @@ class _Collector:
         report.carried = list(carried_state(self._module, self._shapes, self._names))
         square = machine_of(self._topology, report.mesh).square
         report.memory, report.timeline = memory_figures(
-            self._module, self._shapes, self._counts, values, report.compiler, square, self._has_manual
+            self._module,
+            self._shapes,
+            self._counts,
+            values if self._is_described else None,
+            report.compiler,
+            square,
+            self._has_manual,
         )
         report.is_sharded = report.devices == 1 or self._shapes.has_shardings or self._has_manual
 
@@ -300,13 +309,13 @@ class _Collector:
             self._counts.times(outside),
             self._location(location_of(op, self._origins), op),
             self._names[op.results[0]],
-            cause_of(op, self._shapes, self._origins, self._lines) if self._has_causes else "",
-            change_of(op, self._shapes) if self._has_causes else "",
+            cause_of(op, self._shapes, self._origins, self._lines) if self._is_described else "",
+            change_of(op, self._shapes) if self._is_described else "",
             *self._tensor(op),
             is_activation_reshard(op),
             self._per_iteration(outside),
             self._loop(outside),
-            tuple(summed_over(op, self._shapes, self._origins)) if self._has_causes else (),
+            tuple(summed_over(op, self._shapes, self._origins)) if self._is_described else (),
             outside is not op,
         )
 
@@ -464,16 +473,17 @@ class _Collector:
         useful = None if whole is None else 0 if is_sum else product_flops(op, *whole, self._compiler)
         factor = self._manual.devices(op, op.operands)
         useful = None if useful is None or factor is None else useful * factor
+        around = self._collectives_around.of(op) if self._is_described else ()
         return Product(
             op.signature.name.partition(".")[2],
             None if local is None else 0 if is_sum else product_flops(op, *local, self._compiler),
             useful,
             self._counts.times(op),
-            self._location(source_location(op.location), op),
+            self._location(source_location(op.location), op) if self._is_described else NO_LOCATION,
             self._names[op.results[0]],
             _sum([self._shapes.bytes(value) for value in (*op.operands[:2], op.results[0])]),
-            tuple(sorted(numbers[item] for item in self._collectives_around.of(op) if item in numbers)),
-            self._spare_axes(op, values),
+            tuple(sorted(numbers[item] for item in around if item in numbers)),
+            self._spare_axes(op, values) if self._is_described else (),
             self._per_iteration(op),
             None if local is None else sizes_of(op, *local),
             self._element(op),
