@@ -126,13 +126,12 @@ def pipeline_of(passes: Passes) -> Pipeline:
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
 
-# In a smaller program, a trial takes little time, and estimates miss what few operations take together: a
-# change is not tried that takes this share longer by its estimate.
-LEAST_ESTIMATED, _MISSED = 400, Fraction(1, 20)
+# What saves less than a share of the time by an estimate saves less than what pays. In a program smaller than
+# this, the share is the second one: a trial takes little time, and estimates miss what few operations take
+# together.
+LEAST_ESTIMATED, _LEAST_SAVED = 400, (NOISE * Fraction(3, 4), NOISE / 10)
 # The operations that each process has at least: two take a ninth more processor time than one for 6,600.
 _MIN_SHARED = 3_000
-# What saves less than this share by an estimate saves less than what pays.
-_ESTIMATED_NOISE = NOISE * Fraction(3, 4)
 
 # What stands for the estimate of a change that is not worth a trial.
 _ABOVE = EstimatedCost(Fraction(0))
@@ -492,8 +491,7 @@ class Trials:
         """The estimated cost of each change, _ABOVE if it is above the limit; None without an estimate."""
         if limit is None or len(changes) < 2 or self._estimate is None:
             return [None] * len(changes)
-        is_small = self._size < LEAST_ESTIMATED
-        share = 1 + (_MISSED if is_small else -_ESTIMATED_NOISE)
+        share = 1 - _LEAST_SAVED[self._size < LEAST_ESTIMATED]
         least = EstimatedCost(limit.seconds * share, limit.at_most * share)
         costs = self._estimate.costs(changes, least)
         return [_ABOVE if cost is not None and cost.is_above(least) else cost for cost in costs]
