@@ -66,7 +66,7 @@ class Propagated(NamedTuple):
         change: that takes a trial of all passes.
         """
         edits = list(written(changes).values())
-        if not any(map(_is_effective, edits)) or not all(map(self._is_as_written, edits)):
+        if not self.is_resumed(edits):
             return None
         if (shardings := self.shardings(changes)) is None:
             return None
@@ -91,6 +91,10 @@ class Propagated(NamedTuple):
                     verified_with = around[-1] if around else constraint
                     edited.append(verified_with)
         return copy, edited
+
+    def is_resumed(self, edits: Sequence[AnnotationEdit]) -> bool:
+        """Whether passes before propagation treat the program with edits as they do without them."""
+        return any(map(_is_effective, edits)) and all(map(self._is_as_written, edits))
 
     def _is_as_written(self, edit: AnnotationEdit) -> bool:
         """Whether passes before propagation leave all around what an edit changes as it is written.

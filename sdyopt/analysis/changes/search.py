@@ -61,6 +61,8 @@ _BY_ESTIMATE = 10
 _ESTIMATED = Fraction(1, 10)
 # A product that repeats more than this share of the FLOPs is sharded along so many axes that it lacks.
 _REPEATED, _REPEATED_AXES = NOISE, 2
+# So many of the first changes are tried by all passes.
+_IN_FULL = 3
 # So many of the changes that are best with fewer layers are tried on the whole program.
 _MAX_LIKELY = 12
 
@@ -182,7 +184,7 @@ class Search:
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
         asked = self._usable(chain(sure_proposals(self.program), self._for_repeated_product(), of_places))
         trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
-        return self._ordered([*trials, *self._exchanged(costliest)])
+        return self._confirmed([*trials, *self._exchanged(costliest)])
 
     def _for_repeated_product(self) -> Iterator[Change]:
         """The changes that shard the product that devices repeat most, if they repeat much."""
@@ -224,6 +226,23 @@ class Search:
             if (change.edits or change.rewrite is not None) and not change.turns_sharding_off
         )
         return list({change.key: change for change in usable if change.key not in self._known}.values())
+
+    def _confirmed(self, trials: Iterable[Trial]) -> list[Trial]:
+        """The changes that pay, in order: the first ones, which are shown, by all passes."""
+        by_key = {trial.change.key: trial for trial in trials}
+        confirmed: set[object] = set()
+        while True:
+            ordered = self._ordered(by_key.values())
+            new = [trial for trial in ordered[:_IN_FULL] if trial.change.key not in confirmed]
+            if not new or self.is_over():
+                return ordered
+            for trial in new:
+                key = trial.change.key
+                confirmed.add(key)
+                full = self.trials.in_full(by_key[key])
+                if full.figures != trial.figures:
+                    by_key[key] = self._known[key] = full
+                    self._sent.pop(key, None)
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
         paying = [self.names.worded(trial, self.trials) for trial in trials if self.pays(trial)]
@@ -275,7 +294,10 @@ class Search:
                 break
             best = min(better, key=self.rank)
             parts = list(best.change.parts)
-        return self.names.worded(best, self.trials) if len(parts) > 1 else None
+        if len(parts) < 2:
+            return None
+        best = self.trials.in_full(best)
+        return self.names.worded(best, self.trials) if self.pays(best) else None
 
     @cached_property
     def for_memory(self) -> Trial | None:
@@ -376,7 +398,7 @@ class Search:
         """The changes that pay, those that are proposed for a place included."""
         ranked = self.ranked
         new = self.trials_of(self._usable(changes))
-        return self._ordered([*ranked, *new]) if new else ranked
+        return self._confirmed([*ranked, *new]) if new else ranked
 
     def trials_of(self, changes: Iterable[Change], cut: EstimatedCost | None = None) -> list[Trial]:
         """The trials of further changes, as many as the budget has; and of those that were tried before.

@@ -581,7 +581,21 @@ class Trials:
         assert self.figures is not None
         if limit is not None and change.op is not None:
             limit *= 1 + self.error
-        prepared = self._resumed(change) or self._from_start(change)
+        return self._measured_trial(change, self._resumed(change) or self._from_start(change), limit)
+
+    def in_full(self, trial: Trial) -> Trial:
+        """The same trial by all passes, if it began after propagation."""
+        made = (*self.made, trial.change)
+        if self._propagated is None or any(map(is_unpredicted, made)):
+            return trial
+        if not self._propagated[0].is_resumed(list(written(made).values())):
+            return trial
+        return self._measured_trial(trial.change, self._from_start(trial.change), None)
+
+    def _measured_trial(
+        self, change: Change, prepared: tuple[Op | None, Pipeline] | None, limit: Fraction | None
+    ) -> Trial:
+        assert self.figures is not None
         if prepared is None:
             return Trial(change, self.figures, None)
         copy, passes = prepared
