@@ -126,10 +126,10 @@ def pipeline_of(passes: Passes) -> Pipeline:
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
 
-# What saves less than a share of the time by an estimate saves less than what pays. In a program smaller than
-# this, the share is the second one: a trial takes little time, and estimates miss what few operations take
-# together.
-LEAST_ESTIMATED, _LEAST_SAVED = 400, (NOISE * Fraction(3, 4), NOISE / 10)
+# What saves less than a share of the time by an estimate saves less than what pays. In a smaller program, it
+# need only be more than what numbers are rounded by: a trial takes little time, and estimates miss what few
+# operations take together.
+LEAST_ESTIMATED, _LEAST_SAVED = 400, (NOISE * Fraction(3, 4), Fraction(1, 10**8))
 # The operations that each process has at least: two take a ninth more processor time than one for 6,600.
 _MIN_SHARED = 3_000
 
