@@ -351,8 +351,10 @@ class Fusion:
         return False
 
     def _look_at_uses(self, value: Value, position: int) -> None:
-        last, users, readers = position, set[Op](), set[Op | None]()
-        first_written, last_written = -1, -1
+        last, first_written, last_written = position, -1, -1
+        # Not `set[Op]()`, which takes fifteen times longer.
+        users: set[Op] = set()
+        readers: set[Op | None] = set()
         for use in value.uses:
             user: Op | None = use.owner
             while user is not None and user not in self._positions:

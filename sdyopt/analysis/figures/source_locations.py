@@ -143,7 +143,8 @@ def _frames(location: Location) -> tuple[tuple[Frame, ...], list[str]]:
     """The frames of a location, the innermost first and each once, and the names that are not functions."""
     frames: dict[Frame, None] = {}
     names: list[str] = []
-    pending, visited = [location], set[Location]()
+    pending = [location]
+    visited: set[Location] = set()
     while pending and len(frames) < _MAX_FRAMES:
         part = pending.pop()
         if part in visited:

@@ -34,7 +34,8 @@ class Location(Interned):
 
     def call_site(self) -> CallSite | None:
         """The first call site in a location, through names and fused locations."""
-        pending, visited = [self], set[Location]()
+        pending = [self]
+        visited: set[Location] = set()
         while pending:
             part = pending.pop()
             if isinstance(part, CallSite):
