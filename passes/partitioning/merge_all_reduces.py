@@ -97,6 +97,9 @@ class MergeAllReduces(Pass):
                 mixed.add(add)
             elif mixed is not None or not _is_term(add):
                 _Sum(add, types, rewriter, mixed).merge()
+        # Of merged sums, too.
+        for op in module.nested(AllSliceOp):
+            _slice_first(op, types, rewriter)
         return rewriter.changed
 
 
