@@ -3,6 +3,8 @@
 from fractions import Fraction
 from itertools import product
 
+import pytest
+
 import sdyopt
 from sdyopt.analysis.changes.same_batch import same_exchanges
 from sdyopt.analysis.figures.figures import Product
@@ -167,3 +169,50 @@ def test_devices_of_a_manual_computation_that_compute_the_same_do_useful_work_on
     assert same.reason == "the devices along \"x\" compute the same: in_specs=P() gather what is P('x')"
     assert same.help.startswith("write P('x') in in_specs of the shard_map")
     assert "and use the part in the body; not tried" in same.help
+
+
+_CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
+
+
+@pytest.mark.parametrize(
+    ("collective", "share"),
+    [
+        (
+            f"""
+            %c = "stablehlo.all_reduce"(%b) <{{{_CHANNEL},
+              replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}}> ({{
+              ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+                %s = stablehlo.add %l, %r : tensor<f32>
+                stablehlo.return %s : tensor<f32>
+            }}) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+            """,
+            Fraction(1, 4),
+        ),
+        # Each device has the value of another one, in general: a ring with a gap has zeros.
+        (
+            f"""
+            %c = "stablehlo.collective_permute"(%b) <{{{_CHANNEL},
+              source_target_pairs = dense<[[0, 1], [1, 2], [2, 3]]> : tensor<3x2xi64>}}>
+              : (tensor<8x16xf32>) -> tensor<8x16xf32>
+            """,
+            Fraction(1),
+        ),
+    ],
+)
+def test_devices_compute_the_same_after_some_collectives(collective: str, share: Fraction) -> None:
+    found = report(
+        f"""
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<8x16xf32>) -> tensor<32x8xf32> {{
+          %0 = sdy.manual_computation(%a) in_shardings=[<@mesh, [{{}}, {{}}]>]
+              out_shardings=[<@mesh, [{{"x"}}, {{}}]>] manual_axes={{"x"}} (%b: tensor<8x16xf32>) {{
+            {collective}
+            %2 = stablehlo.dot_general %c, %c, contracting_dims = [1] x [1]
+              : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x8xf32>
+            sdy.return %2 : tensor<8x8xf32>
+          }} : (tensor<8x16xf32>) -> tensor<32x8xf32>
+          return %0 : tensor<32x8xf32>
+        }}
+        """
+    )
+    assert useful_share(found) == share

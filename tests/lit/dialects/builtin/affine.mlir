@@ -31,6 +31,8 @@
 // A number minus its quotient times the divisor is a remainder.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 mod 4)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> (d0 - (d0 floordiv 4) * 4)>} : () -> ()
+// CHECK: "t.attribute"() {value = affine_map<(d0)[s0] -> (d0 mod s0)>} : () -> ()
+"t.attribute"() {value = affine_map<(d0)[s0] -> (d0 - (d0 floordiv s0) * s0)>} : () -> ()
 
 // A sum with a quotient and a constant is no remainder.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 + d0 floordiv 4 - 4)>} : () -> ()
