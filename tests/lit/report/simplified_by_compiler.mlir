@@ -23,7 +23,7 @@ sdy.mesh @mesh = <["x"=4]>
 // SIMPLE:      return %{{.*}}, %[[SUM]]
 
 // That for TPU compares indices in place of a scatter into rows: @rows. @two has two elements for a row, @most has
-// the largest in place of a sum, @both has two tables.
+// the largest in place of a sum, @both has two tables, and @ones has no zeros.
 // KEPT:        func.func private @rows
 // KEPT:        stablehlo.scatter
 // SIMPLE:      func.func private @rows
@@ -40,6 +40,8 @@ sdy.mesh @mesh = <["x"=4]>
 // ROWS:        func.func private @most
 // ROWS:        stablehlo.scatter
 // ROWS:        func.func private @both
+// ROWS:        stablehlo.scatter
+// ROWS:        func.func private @ones
 // ROWS:        stablehlo.scatter
 func.func @main(
     %arg0: tensor<8x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %arg1: tensor<8x2xf32>,
@@ -108,4 +110,16 @@ func.func private @both(%indices: tensor<8x1x1xi32>, %values: tensor<8x1xf32>) -
   }) : (tensor<8x64xf32>, tensor<8x64xf32>, tensor<8x1x1xi32>, tensor<8x1xf32>, tensor<8x1xf32>)
       -> (tensor<8x64xf32>, tensor<8x64xf32>)
   return %0#0, %0#1 : tensor<8x64xf32>, tensor<8x64xf32>
+}
+
+func.func private @ones(%indices: tensor<8x1x1xi32>, %values: tensor<8x1xf32>) -> tensor<8x64xf32> {
+  %ones = stablehlo.constant dense<1.0> : tensor<8x64xf32>
+  %0 = "stablehlo.scatter"(%ones, %indices, %values) <{
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [1], input_batching_dims = [0],
+      scatter_indices_batching_dims = [0], scatter_dims_to_operand_dims = [1], index_vector_dim = 2>}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %sum = stablehlo.add %a, %b : tensor<f32>
+      stablehlo.return %sum : tensor<f32>
+  }) : (tensor<8x64xf32>, tensor<8x1x1xi32>, tensor<8x1xf32>) -> tensor<8x64xf32>
+  return %0 : tensor<8x64xf32>
 }
