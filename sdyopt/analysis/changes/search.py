@@ -44,7 +44,8 @@ from sdyopt.mlir.ir.value import Value
 _MAY_RISE = Fraction(1, 10)
 # What sends more saves this share of the time, and what sends as much and reshards activations, the other.
 _FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
-# So it is if no more than this share of the FLOPs is left, which are known better than times.
+# So it is if no more than this share of the FLOPs is left, which are known better than times. If the time at
+# most falls by a tenth, too, what is more than noise is enough.
 _FEWER_FLOPS = Fraction(3, 4)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
@@ -57,7 +58,7 @@ _MAX_TOGETHER, _LOOKED_AT = 4, 6
 _LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
 # An estimate takes this part of the time of a trial.
 _BY_ESTIMATE = 10
-# The time of an exchange of axes may be estimated by this share too high.
+# The time of an exchange of axes, or of two changes that pay, may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
 # A product that repeats more than this share of the FLOPs is sharded along so many axes that it lacks.
 _REPEATED, _REPEATED_AXES = NOISE, 2
@@ -286,9 +287,16 @@ class Search:
                 and not any(change.subjects <= other or other <= change.subjects for other in subjects)
             ]
             least = self.cost(best.after) - NOISE * self.cost(best.before)
-            wider = [joined([*parts, change]) for change in free if change.edits or change.words[0]]
-            # What takes as long as the changes so far is no better.
-            tried = self.trials_of(wider, EstimatedCost(least, least * self.moves_whole))
+            paying = {trial.change.key for trial in self.ranked}
+            wider: tuple[list[Change], list[Change]] = [], []
+            for change in (change for change in free if change.edits or change.words[0]):
+                wider[change.key not in paying].append(joined([*parts, change]))
+            # What takes as long as the changes so far is no better. Estimates may be too high.
+            tried: list[Trial] = []
+            for changes, most in zip(wider, (least * (1 + _ESTIMATED), least), strict=True):
+                tried += (
+                    self.trials_of(changes, EstimatedCost(most, most * self.moves_whole)) if changes else []
+                )
             better = [trial for trial in tried if self.pays(trial) and self.cost(trial.after) < least]
             if not better:
                 break
@@ -362,12 +370,23 @@ class Search:
         )
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
-        """The best change with which the line of collectives sends less, or these collectives."""
+        """The best change with which the line of collectives sends less, or these collectives.
+
+        Then the line may send more of others, if the program sends less.
+        """
         if not self.can_try:
             return None
         self.ranked = self._with_tried(at_place(self.program, place))
         before = self.sent_at(None, place)
-        return self.at_line(place[0]) or (self._at(place, before, place[0]) if before else None)
+        if (trial := self.at_line(place[0])) is not None or not before:
+            return trial
+        less = [trial for trial in self.ranked if trial.effect.saved(Measure.WIRE) > 0]
+        return self._at(place, before, place[0]) or self._first(less, place, before)
+
+    def _first(self, trials: Iterable[Trial], where: object, before: Fraction) -> Trial | None:
+        """The first change with which a place sends less."""
+        most = (1 - _LEAST_AT_PLACE) * before
+        return next((trial for trial in trials if self.sent_at(trial, where) <= most), None)
 
     def _at(self, where: str | tuple[str, str, str], before: Fraction, line: str = "") -> Trial | None:
         """The first change with which a place sends less, and its line, if that is given, no more."""
@@ -380,7 +399,7 @@ class Search:
             return first
         return self.together if self.together and helps(self.together) else None
 
-    def sent_at(self, trial: Trial | None, where: str | tuple[str, str, str]) -> Fraction:
+    def sent_at(self, trial: Trial | None, where: object) -> Fraction:
         """What a device sends at a line or a place, after a trial or without a change."""
         outcome = self.trials.outcome
         assert outcome is not None
@@ -541,10 +560,15 @@ class Search:
         if excess := self.excess(before):
             return self.excess(after) < excess
         least_saved = _FOR_AS_MUCH if after.flops <= before.flops * _FEWER_FLOPS else _FOR_MORE
+        is_surely_faster = after.at_most(self.moves_whole) <= before.at_most(self.moves_whole) * (
+            1 - _FOR_MORE
+        )
+        least_saved = NOISE if is_surely_faster and least_saved < _FOR_MORE else least_saved
         if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < least_saved):
             return False
         saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
-        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < _FOR_AS_MUCH:
+        least_saved = min(least_saved, _FOR_AS_MUCH)
+        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < least_saved:
             return False
         if self.moves_whole and self._shards_rows_further(trial.change):
             return False

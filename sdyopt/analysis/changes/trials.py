@@ -207,8 +207,13 @@ class Trial(NamedTuple):
 
     @property
     def may_send_still_more(self) -> bool:
-        """Whether a device sends more after it, and a partitioner may send still more."""
-        return self.sends_more and not self.effect.holds
+        """Whether a device sends more after it, and a partitioner may send still more.
+
+        It may not if all that it may do otherwise is less than before.
+        """
+        before, after = self.before, self.after
+        is_less = after.of_results <= before.of_results and after.sliced <= before.sliced
+        return self.sends_more and not self.effect.holds and not (is_less and after.penalty < before.penalty)
 
     @property
     def seconds_in_xla(self) -> tuple[Fraction, Fraction] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from textwrap import wrap
 
@@ -18,6 +18,7 @@ from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, Us
 from sdyopt.analysis.sharding_record.model import Gap, PropagationRun, Site, Step
 from sdyopt.analysis.sharding_record.sources import AnnotationSource
 from sdyopt.base.dataclasses import dataclass, field
+from sdyopt.base.diagnostics.diagnostic import handling
 from sdyopt.base.diagnostics.text import printable_line
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.dialects.func import FuncOp
@@ -27,9 +28,10 @@ from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of_result
 from sdyopt.shardy.record import FunctionResult, Means
+from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
 # Of a longer chain, the steps in the middle are left out.
 _FIRST_STEPS, _LAST_STEPS = 3, 1
@@ -212,31 +214,53 @@ def written_origin(annotation: UserAnnotation, axis: AxisRef, names: Explanation
 
 
 def _before_derived(op: Op, axis: AxisRef) -> UserAnnotation | None:
-    """The nearest annotation before a derived one that a person has written."""
-    pending = list(op.operands)
+    """The nearest annotation before a derived one that a person has written, with the axis where it is."""
+    result = block_or_result(op.results[0])
+    pending = [(result, dimension_of(sharding_of(result), axis))]
     seen = set(pending)
-    for value in pending:
+    for value, dim in pending:
         if len(seen) > _MOST_VALUES:
             break
+        before: Iterable[tuple[Value, int]] = ()
         if isinstance(value, BlockArgument):
             owner = value.block.parent_op
-            if isinstance(owner, FuncOp) and dimension_of(sharding_of(value), axis) >= 0:
+            if isinstance(owner, FuncOp) and dimension_of(sharding_of(value), axis) == dim:
                 return UserAnnotation(AnnotationKind.INPUT, owner, value.index)
-            before = owner.operands[value.index : value.index + 1] if isinstance(owner, WhileOp) else ()
+            if isinstance(owner, WhileOp):
+                before = [(operand, dim) for operand in owner.operands[value.index : value.index + 1]]
+        # Passes replace constraints, at their locations.
+        elif isinstance(value.op, ShardingConstraintOp | ReshardOp | CollectiveOp):
+            if dimension_of(sharding_of(value), axis) != dim:
+                continue
+            if source_location(value.op.location).name_stack and not is_derived(value.op):
+                return UserAnnotation(AnnotationKind.CONSTRAINT, value.op, 0)
+            before = [(value.op.operand_at(0), dim)]
         else:
-            source = value.defining_op
-            assert source is not None
-            # Passes replace constraints, at their locations.
-            if isinstance(source, ShardingConstraintOp | ReshardOp | CollectiveOp):
-                if dimension_of(sharding_of(value), axis) < 0:
-                    continue
-                if source_location(source.location).name_stack and not is_derived(source):
-                    return UserAnnotation(AnnotationKind.CONSTRAINT, source, 0)
-            before = source.operands
-        new = [operand for operand in before if operand not in seen]
+            before = _dimensions_before(value, dim)
+        new = [item for operand, at in before if (item := (block_or_result(operand), at)) not in seen]
         seen.update(new)
         pending += new
     return None
+
+
+def _dimensions_before(value: OpResult, dim: int) -> Iterator[tuple[Value, int]]:
+    """The dimensions of operands that the dimension of a result is computed from."""
+    op = value.op
+    if isinstance(op, WhileOp):
+        returned = op.body.blocks[0].terminator
+        yield from ((operand, dim) for operand in op.operands[value.index : value.index + 1])
+        yield from (
+            (item, dim) for item in (returned.operands if returned else ())[value.index : value.index + 1]
+        )
+        return
+    with handling(lambda _: None):
+        rule = sharding_rule_of(op)
+    dims = () if rule is None or value.index >= len(rule.results) else rule.results[value.index].dims
+    factors = dims[dim].factors if dim < len(dims) else ()
+    for operand, mapping in zip(op.operands, () if rule is None else rule.operands, strict=False):
+        for number, item in enumerate(mapping.dims):
+            if any(factor in factors for factor in item.factors):
+                yield operand, number
 
 
 def where_annotated(annotation: UserAnnotation, names: ExplanationNames) -> str:

@@ -15,7 +15,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Effect, Figures, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
 from sdyopt.analysis.changes.order import surest_first, without_equals
-from sdyopt.analysis.changes.originals import DerivedConstraints, Gradients
+from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
@@ -515,35 +515,6 @@ def test_what_saves_time_but_fewer_bytes_says_so() -> None:
     assert trial_text(_change(90, 80)) == "90 bytes: -10 B sent"
     assert trial_text(_change(90, 80), has_time=True) == "90 bytes: -10 B sent, -20% time"
     assert trial_text(_change(100, 80), has_time=True) == "100 bytes: as much sent, -20% time"
-
-
-# The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the
-# weight is added to does not.
-OF_WEIGHT = """
-sdy.mesh @mesh = <["x"=2]>
-func.func @main(%w: tensor<8x4xf32>, %y: tensor<3x8x4xf32>, %g: tensor<4x8xf32>)
-    -> (tensor<8x4xf32>, tensor<3x8x4xf32>) {
-  %0 = stablehlo.negate %w : tensor<8x4xf32> loc(#first)
-  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x4xf32> loc(#first)
-  %2 = stablehlo.broadcast_in_dim %1, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<3x8x4xf32> loc(#first)
-  %3 = stablehlo.add %2, %y : tensor<3x8x4xf32> loc(#second)
-  %4 = sdy.sharding_constraint %3 <@mesh, [{"x"}, {}, {}]> : tensor<3x8x4xf32> loc(#second)
-  %5 = sdy.sharding_constraint %g <@mesh, [{}, {}]> : tensor<4x8xf32> loc(#second)
-  %6 = stablehlo.transpose %5, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(#second)
-  %7 = stablehlo.subtract %w, %6 : tensor<8x4xf32> loc(#second)
-  return %7, %4 : tensor<8x4xf32>, tensor<3x8x4xf32>
-}
-#first = loc("jit(step)/convert_element_type"("layer"("model.py":6:5)))
-#second = loc("jit(step)/add"("layer"("model.py":7:5)))
-"""
-
-
-def test_constraints_of_all_of_a_weight_follow_from_it() -> None:
-    module = sdyopt.parse(OF_WEIGHT).ir
-    cast_, _, gradient = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
-    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
-    assert isinstance(weight, BlockArgument)
-    assert DerivedConstraints(module).whole([weight]) == {cast_, gradient}
 
 
 ORDERED = """

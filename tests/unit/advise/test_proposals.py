@@ -3,9 +3,9 @@
 import pytest
 
 from benchmarks.advice.planted import adviser_on
+from sdyopt.analysis.changes.derived import _mapped
 from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.effect import is_indexed
-from sdyopt.analysis.changes.originals import _mapped
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.axes import axis_orders
 from sdyopt.analysis.changes.proposals.boundary import state

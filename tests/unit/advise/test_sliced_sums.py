@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 import sdyopt
+from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.sums import sliced_sums
 from sdyopt.analysis.changes.search import Search
@@ -78,10 +79,14 @@ def _texts(**replaced: str) -> list[str]:
 
 
 def _texts_of(text: str) -> list[str]:
+    return [change.words[0] for change in _changes_of(text)]
+
+
+def _changes_of(text: str) -> list[Change]:
     module = sdyopt.parse(text).ir
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     program = SimpleNamespace(module=module, mesh=SimpleNamespace(mesh=mesh))
-    return [change.words[0] for change in sliced_sums(cast("Any", program))]
+    return list(sliced_sums(cast("Any", program)))
 
 
 def test_every_search_tries_them() -> None:
@@ -167,6 +172,35 @@ def test_what_jax_transposes_an_implicit_pvary_to_is_no_statement_to_change() ->
             f"(tensor<8x32xf32>) -> tensor<8x32xf32> {of_sum}\n      %3",
         )
         assert len(_texts_of(marked)) == count
+
+
+_OF_SLICE = """
+  %zeros = stablehlo.constant dense<0.0> : tensor<8x32xf32>
+  %whole = stablehlo.dynamic_update_slice %zeros, %3, %zero, %at
+      : (tensor<8x32xf32>, tensor<8x8xf32>, tensor<i32>, tensor<i32>) -> tensor<8x32xf32> SLICE
+  %summed = "stablehlo.all_reduce"(%whole) <{channel_handle = #stablehlo.channel_handle<handle = 2, type = 1>,
+      replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<8x32xf32>) -> tensor<8x32xf32> SUMMED
+"""
+
+
+@pytest.mark.parametrize(("line", "count"), [(9, 2), (8, 2), (7, 1)])
+def test_the_gradient_of_the_slice_is_summed_no_more_either(line: int, count: int) -> None:
+    """It is at the line of the slice, 9, or of the psum."""
+    text = _IN_LOOP.replace("NEXT", "%at").replace(
+        "(tensor<8x32xf32>) -> tensor<8x32xf32>\n      %3",
+        '(tensor<8x32xf32>) -> tensor<8x32xf32> loc("jit(f)/psum"("f"("model.py":8:8)))\n      %3',
+    )
+    slice_type = ": (tensor<8x32xf32>, tensor<i32>, tensor<i32>) -> tensor<8x8xf32>"
+    gradient = _OF_SLICE
+    for name, of in (("SLICE", "dynamic_update_slice"), ("SUMMED", "psum_invariant")):
+        gradient = gradient.replace(name, f'loc("jit(f)/transpose(jvp())/{of}"("f"("model.py":{line}:8)))')
+    of_slice = 'loc("jit(f)/dynamic_slice"("f"("model.py":9:8)))'
+    (change,) = _changes_of(text.replace(slice_type, f"{slice_type} {of_slice}{gradient}"))
+    assert len(cast("Any", change.rewrite).args[0]) == count
 
 
 @pytest.mark.parametrize(("carried", "count"), [("%at", 1), ("%next", 0)])

@@ -18,8 +18,9 @@ from itertools import chain, islice, zip_longest
 from pathlib import Path
 
 from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
-from sdyopt.analysis.changes.originals import DerivedConstraints, Gradients, Originals
+from sdyopt.analysis.changes.derived import DerivedConstraints
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, written
+from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
 from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
@@ -141,7 +142,11 @@ class ProposedOn:
         elif isinstance(subject, OpResult):
             same = self._results.get(_key_of_result(subject), same)
         subjects = same if subject in same else [subject, *same]
-        return self.change([edit._replace(subject=subject) for subject in subjects])
+        return self.change(
+            edit._replace(subject=item)
+            for item in subjects
+            if not isinstance(item, OpResult) or item is subject or annotation_of(item) != edit.sharding
+        )
 
     def change(self, edits: Iterable[AnnotationEdit], title: str = "", reason: str = "") -> Change:
         """A change as JAX makes it: a statement constrains a value and its gradient, others follow.

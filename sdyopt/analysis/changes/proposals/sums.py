@@ -138,21 +138,20 @@ class Sliced(NamedTuple):
 @proposal("sliced sums", share=1, is_sure=True)
 def sliced_sums(program: ProposedOn) -> Iterator[Change]:
     """A sum that is sliced by the index of the device along an axis of it, in all layers and gradients."""
-    mesh, at_place = program.mesh.mesh, dict[object, list[Sliced]]()
+    mesh, sliced = program.mesh.mesh, list[Sliced]()
     sums = [op for op in program.module.walk() if isinstance(op, AllReduceOp) and len(op.operands) == 1]
     scalars = DeviceScalars(mesh) if sums else None
     for op in sums:
         item = None if scalars is None else _sliced(op, scalars, mesh)
-        if item is not None:
-            location = source_location(op.location)
-            place = (location.file_text, item.axes) if location.line else op
-            at_place.setdefault(place, []).append(item)
+        sliced += [] if item is None else [item]
+    at_place: dict[object, list[Sliced]] = {}
+    # A gradient has the place of the sum or, if JAX sums what it updates for the slice, that of the slice.
+    of_slice = {_place(item.slice, item): _place(item.sum, item) for item in sliced if _is_written(item)}
+    for item in sliced:
+        place = _place(item.sum, item)
+        at_place.setdefault(place if _is_written(item) else of_slice.get(place, place), []).append(item)
     for items in at_place.values():
-        written = [
-            item
-            for item in items
-            if isinstance(item.slice, DynamicSliceOp) and not is_transposed_pvary(item.sum)
-        ]
+        written = list(filter(_is_written, items))
         for first in written[:1]:
             location = source_location(first.sum.location)
             # Compilers make a sum over all devices of one scatter along several axes.
@@ -162,6 +161,16 @@ def sliced_sums(program: ProposedOn) -> Iterator[Change]:
             text = f"write {_call(first.axes[0], first.dim)}{then} for the sliced psum{line}{rest}"
             words = text, "stablehlo.reduce_scatter"
             yield Change(rewrite=partial(_scatter_all, items), words=words, op=first.sum, reason=_SLICED)
+
+
+def _is_written(item: Sliced) -> bool:
+    """Whether the program writes a sum, which is no gradient."""
+    return isinstance(item.slice, DynamicSliceOp) and not is_transposed_pvary(item.sum)
+
+
+def _place(op: Op, item: Sliced) -> object:
+    location = source_location(op.location)
+    return (location.file_text, item.axes) if location.line else op
 
 
 def _sliced(op: AllReduceOp, scalars: DeviceScalars, mesh: Mesh) -> Sliced | None:

@@ -1,0 +1,131 @@
+"""What JAX derives, with explicit axes, from a statement or a weight that is sharded otherwise."""
+
+import pytest
+
+import sdyopt
+from sdyopt.analysis.changes.derived import DerivedConstraints
+from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
+
+# The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the
+# weight is added to does not.
+OF_WEIGHT = """
+sdy.mesh @mesh = <["x"=2]>
+func.func @main(%w: tensor<8x4xf32>, %y: tensor<3x8x4xf32>, %g: tensor<4x8xf32>)
+    -> (tensor<8x4xf32>, tensor<3x8x4xf32>) {
+  %0 = stablehlo.negate %w : tensor<8x4xf32> loc(#first)
+  %1 = sdy.sharding_constraint %0 <@mesh, [{}, {}]> : tensor<8x4xf32> loc(#first)
+  %2 = stablehlo.broadcast_in_dim %1, dims = [1, 2] : (tensor<8x4xf32>) -> tensor<3x8x4xf32> loc(#first)
+  %3 = stablehlo.add %2, %y : tensor<3x8x4xf32> loc(#second)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{"x"}, {}, {}]> : tensor<3x8x4xf32> loc(#second)
+  %5 = sdy.sharding_constraint %g <@mesh, [{}, {}]> : tensor<4x8xf32> loc(#second)
+  %6 = stablehlo.transpose %5, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32> loc(#second)
+  %7 = stablehlo.subtract %w, %6 : tensor<8x4xf32> loc(#second)
+  return %7, %4 : tensor<8x4xf32>, tensor<3x8x4xf32>
+}
+#first = loc("jit(step)/convert_element_type"("layer"("model.py":6:5)))
+#second = loc("jit(step)/add"("layer"("model.py":7:5)))
+"""
+
+
+def test_constraints_of_all_of_a_weight_follow_from_it() -> None:
+    module = sdyopt.parse(OF_WEIGHT).ir
+    cast_, _, gradient = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(weight, BlockArgument)
+    assert DerivedConstraints(module).whole([weight]) == {cast_, gradient}
+
+
+# Of each expert: h = reshard(t) @ reshard(u), y = reshard((2 * h) ** 3 @ reshard(v)); gradients of t and y.
+EXPERTS = """
+sdy.mesh @mesh = <["d"=2, "e"=2]>
+func.func @main(%t: tensor<4x6x8xf32>, %u: tensor<4x8x2xf32>, %v: tensor<4x2x8xf32>)
+    -> (tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>) {
+  %0 = sdy.sharding_constraint %t <@mesh, [{"e"}, {}, {}]> : tensor<4x6x8xf32> loc(#tokens)
+  %1 = sdy.sharding_constraint %u <@mesh, [{"e"}, {}, {}]> : tensor<4x8x2xf32> loc(#up)
+  %2 = stablehlo.dot_general %0, %1, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+      : (tensor<4x6x8xf32>, tensor<4x8x2xf32>) -> tensor<4x6x2xf32> loc(#first)
+  %3 = sdy.sharding_constraint %2 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x2xf32> loc(#first)
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %4 = stablehlo.broadcast_in_dim %two, dims = [] : (tensor<f32>) -> tensor<4x6x2xf32> loc(#double)
+  %5 = sdy.sharding_constraint %4 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x2xf32> loc(#double)
+  %6 = stablehlo.multiply %5, %3 : tensor<4x6x2xf32> loc(#double)
+  %7 = sdy.sharding_constraint %6 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x2xf32> loc(#double)
+  %8 = stablehlo.multiply %7, %7 : tensor<4x6x2xf32> loc(#power)
+  %9 = stablehlo.multiply %8, %7 : tensor<4x6x2xf32> loc(#power)
+  %10 = sdy.sharding_constraint %9 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x2xf32> loc(#power)
+  %11 = sdy.sharding_constraint %v <@mesh, [{"e"}, {}, {}]> : tensor<4x2x8xf32> loc(#down)
+  %12 = stablehlo.dot_general %10, %11, batching_dims = [0] x [0], contracting_dims = [2] x [1]
+      : (tensor<4x6x2xf32>, tensor<4x2x8xf32>) -> tensor<4x6x8xf32> loc(#second)
+  %13 = sdy.sharding_constraint %12 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x8xf32> loc(#second)
+  %14 = sdy.sharding_constraint %13 <@mesh, [{"e"}, {"d"}, {}]> : tensor<4x6x8xf32> loc(#last)
+  %15 = stablehlo.negate %t : tensor<4x6x8xf32> loc(#backOfFirst)
+  %16 = sdy.sharding_constraint %15 <@mesh, [{"e"}, {}, {}]> : tensor<4x6x8xf32> loc(#backOfFirst)
+  %17 = sdy.sharding_constraint %t <@mesh, [{"e"}, {}, {}]> : tensor<4x6x8xf32> loc(#backOfLast)
+  return %14, %16, %17 : tensor<4x6x8xf32>, tensor<4x6x8xf32>, tensor<4x6x8xf32>
+}
+#tokens = loc("jit(step)/jvp()/reshard"("layer"("model.py":1:5)))
+#up = loc("jit(step)/jvp()/reshard"("layer"("model.py":2:5)))
+#first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":3:5)))
+#double = loc("jit(step)/jvp()/mul"("layer"("model.py":4:5)))
+#power = loc("jit(step)/jvp()/integer_pow"("layer"("model.py":5:5)))
+#down = loc("jit(step)/jvp()/reshard"("layer"("model.py":6:5)))
+#second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))
+#last = loc("jit(step)/jvp()/reshard"("layer"("model.py":8:5)))
+#backOfFirst = loc("jit(step)/transpose(jvp())/dot_general"("layer"("model.py":3:5)))
+#backOfLast = loc("jit(step)/transpose(jvp())/reshard"("layer"("model.py":8:5)))
+"""
+# The constraints of it, in its order.
+_NAMES = ("tokens", "up", "first", "two", "double", "power", "down", "second", "last", "of first", "of last")
+
+
+def _following(**specs: str) -> dict[str, str] | None:
+    """What follows from statements with specs such as `e,d,`."""
+    module = sdyopt.parse(EXPERTS).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    values = [op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp)]
+    of_name = dict(zip(_NAMES, values, strict=True))
+    edits = []
+    for name, spec in specs.items():
+        value = of_name[name]
+        assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
+        dims = tuple(DimensionSharding(tuple(map(AxisRef, names.split()))) for names in spec.split(","))
+        edits.append(AnnotationEdit(value, value.op.sharding.with_dims(dims), mesh))
+    found = DerivedConstraints(module).following(edits)
+    if found is None:
+        return None
+    texts = {
+        edit.subject: ",".join(" ".join(axis.name for axis in dim.axes) for dim in edit.sharding.dims)
+        for edit in found
+    }
+    return {name: texts[value] for name, value in of_name.items() if value in texts}
+
+
+def test_what_is_computed_from_a_reshard_follows_up_to_the_next_one() -> None:
+    """With literals, the steps of a power, and gradients; as JAX 0.12 types it."""
+    names = ("first", "two", "double", "power", "second", "of first", "of last")
+    assert _following(tokens="e,d,") == dict.fromkeys(names, "e,d,")
+    # An axis of what a product contracts goes no further, and that of columns does up to the next product.
+    assert _following(tokens="e,,d") == {"of first": "e,,d"}
+    assert _following(up="e,,d") == dict.fromkeys(("first", "two", "double", "power"), "e,,d")
+    # Where both operands have an axis, an out_sharding says what the result has.
+    assert _following(tokens="e,,d", up="e,d,") == {"of first": "e,,d"}
+
+
+@pytest.mark.parametrize(
+    "specs",
+    [
+        # The rows and the columns of the second product would have one axis.
+        {"tokens": "e,d,", "down": "e,,d"},
+        # Operands have other axes where they are one dimension.
+        {"tokens": ",,"},
+        {"tokens": "e d,,"},
+    ],
+)
+def test_what_jax_rejects_is_no_change(specs: dict[str, str]) -> None:
+    assert _following(**specs) is None
