@@ -126,10 +126,12 @@ def pipeline_of(passes: Passes) -> Pipeline:
 # A value of more dimensions takes as long as an operation more for each of them.
 _USUAL_RANK = 16
 
-# What saves less than a share of the time by an estimate saves less than what pays. In a smaller program, it
-# need only be more than what numbers are rounded by: a trial takes little time, and estimates miss what few
-# operations take together.
-LEAST_ESTIMATED, _LEAST_SAVED = 400, (NOISE * Fraction(3, 4), Fraction(1, 10**8))
+# What saves less than this share of the time by an estimate saves less than what pays.
+_LEAST_SAVED = NOISE * Fraction(3, 4)
+# In a smaller program, a trial takes little time, and estimates miss what few operations take together: so it
+# need only be more than what numbers are rounded by. What is compared with another program than the one as it
+# is, such as that after a change, may take this share longer.
+LEAST_ESTIMATED, _ROUNDED, _MISSED = 400, Fraction(1, 10**8), Fraction(1, 20)
 # The operations that each process has at least: two take a ninth more processor time than one for 6,600.
 _MIN_SHARED = 3_000
 
@@ -496,7 +498,10 @@ class Trials:
         """The estimated cost of each change, _ABOVE if it is above the limit; None without an estimate."""
         if limit is None or len(changes) < 2 or self._estimate is None:
             return [None] * len(changes)
-        share = 1 - _LEAST_SAVED[self._size < LEAST_ESTIMATED]
+        share = 1 - _LEAST_SAVED
+        if self._size < LEAST_ESTIMATED:
+            assert self.figures is not None
+            share = 1 - _ROUNDED if limit.seconds == self.figures.of_step else 1 + _MISSED
         least = EstimatedCost(limit.seconds * share, limit.at_most * share)
         costs = self._estimate.costs(changes, least)
         return [_ABOVE if cost is not None and cost.is_above(least) else cost for cost in costs]

@@ -86,7 +86,8 @@ def test_lists_are_those_of_all_trials(name: str, monkeypatch: pytest.MonkeyPatc
         found = [trial.text for trial in estimated.ranked]
         assert estimated.trials._estimate is not None
         monkeypatch.setattr(trials, "LEAST_ESTIMATED", 10**9)
-        monkeypatch.setattr(trials, "_LEAST_SAVED", (0, -(10**9)))
+        monkeypatch.setattr(trials, "_MISSED", 10**9)
+        monkeypatch.setattr(trials, "_ROUNDED", -(10**9))
         tried = search_of(name)
         assert found == [trial.text for trial in tried.ranked]
 
