@@ -218,10 +218,15 @@ class ChangeNames:
             text = ", ".join([self._difference(change), *constraints[:_OTHER_LINES]])
             return f"{text}, to {change.title}"
         edits = change.edits
-        first = next((edit for edit in written_in_jax(edits) if not edit.how), edits[0])
+        after, written_edits = written((change,)), written_in_jax(edits)
+        followed = [edit for edit in written_edits if follows(edit, {}) and follows(edit, after)]
+        stated = [edit for edit in written_edits if edit not in followed] or written_edits
+        first = next((edit for edit in stated if not edit.how), edits[0])
         text = first.text(self.jax(first.named), self._is_explicit)
-        if lines := self._statements(edits):
-            return first.text_at(lines)
+        if lines := self._statements(stated):
+            also = self._statements(followed) if len(stated) < len(written_edits) else ""
+            too = f"; where out_sharding is written, too: {followed[0].spec} at {also}" if also else ""
+            return f"{first.text_at(lines)}{too}"
         if first.is_new_constraint and (len(edits) == 2 or self._is_of_one_statement(edits)):
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"

@@ -4,12 +4,14 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.changes.derived import DerivedConstraints
-from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 
 # The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the
@@ -84,9 +86,8 @@ func.func @main(%t: tensor<4x6x8xf32>, %u: tensor<4x8x2xf32>, %v: tensor<4x2x8xf
 _NAMES = ("tokens", "up", "first", "two", "double", "power", "down", "second", "last", "of first", "of last")
 
 
-def _following(**specs: str) -> dict[str, str] | None:
-    """What follows from statements with specs such as `e,d,`."""
-    module = sdyopt.parse(EXPERTS).ir
+def _edits(module: Op, **specs: str) -> tuple[dict[str, OpResult], list[AnnotationEdit]]:
+    """The constraints of the program, and the edits of some of them to specs such as `e,d,`."""
     mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
     values = [op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp)]
     of_name = dict(zip(_NAMES, values, strict=True))
@@ -96,6 +97,13 @@ def _following(**specs: str) -> dict[str, str] | None:
         assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
         dims = tuple(DimensionSharding(tuple(map(AxisRef, names.split()))) for names in spec.split(","))
         edits.append(AnnotationEdit(value, value.op.sharding.with_dims(dims), mesh))
+    return of_name, edits
+
+
+def _following(**specs: str) -> dict[str, str] | None:
+    """What follows from statements with such specs."""
+    module = sdyopt.parse(EXPERTS).ir
+    of_name, edits = _edits(module, **specs)
     found = DerivedConstraints(module).following(edits)
     if found is None:
         return None
@@ -115,6 +123,17 @@ def test_what_is_computed_from_a_reshard_follows_up_to_the_next_one() -> None:
     assert _following(up="e,,d") == dict.fromkeys(("first", "two", "double", "power"), "e,,d")
     # Where both operands have an axis, an out_sharding says what the result has.
     assert _following(tokens="e,,d", up="e,d,") == {"of first": "e,,d"}
+
+
+def test_what_may_be_written_is_told_apart_from_the_statement() -> None:
+    module = sdyopt.parse(EXPERTS).ir
+    _, edits = _edits(module, tokens="e,d,")
+    following = DerivedConstraints(module).following(edits)
+    assert following is not None
+    assert ChangeNames(module).text(Change((*edits, *following))) == (
+        "write P('e', 'd') in the reshard at model.py:1; where out_sharding is written, too: P('e', 'd') at "
+        "model.py:3 and 7"
+    )
 
 
 @pytest.mark.parametrize(
