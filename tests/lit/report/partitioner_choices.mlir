@@ -100,6 +100,24 @@ func.func @embedding_of_sequence(%table: tensor<32000x2048xbf16> {sdy.sharding =
 
 // -----
 
+sdy.mesh @mesh = <["fsdp"=4, "tp"=4]>
+
+// A gradient along features only: updates are moved to the features, and parts of the table are added up.
+// The compiler for v5e sends 94.9 MiB, too.
+// CHECK: communication: 94.9 MiB on the wire per device
+// CHECK: 46.9 MiB    49%      1  all_reduce {"fsdp"}
+func.func @embedding_gradient_of_features(%i: tensor<32x1024x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {"tp"}, {}]>}, %u: tensor<32x1024x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"fsdp"}, {"tp"}, {}]>}) -> (tensor<32000x2048xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"tp"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<32000x2048xbf16>
+  %0 = "stablehlo.scatter"(%zero, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [2], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 2>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %1 = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %1 : tensor<bf16>
+  }) : (tensor<32000x2048xbf16>, tensor<32x1024x1xi32>, tensor<32x1024x2048xbf16>) -> tensor<32000x2048xbf16>
+  return %0 : tensor<32000x2048xbf16>
+}
+
+// -----
+
 sdy.mesh @mesh = <["data"=2, "tp"=8]>
 
 // The sum of two products, such as the gradient before two projections, is constrained to be whole, and then

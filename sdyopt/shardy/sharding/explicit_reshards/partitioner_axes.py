@@ -63,7 +63,8 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 _DOTS = (DotOp, DotGeneralOp)
 # XLA keeps the sharding of indices, not of rows, if that sends so much less.
 _KEEPS_INDICES = 0.6
-# XLA adds up the updates of a scatter where they are, if that does not send so many times as much.
+# XLA adds up the updates of a scatter where they are, if that sends less; or, into a table that is sharded
+# where it is looked up, not so many times as much.
 _KEEPS_BATCH = 2.5
 # By name: most programs do not use chlo, which takes long to import.
 _TOP_K, _TOP_K_CALLS = "chlo.top_k", ("TopK", "mhlo.topk")
@@ -115,7 +116,9 @@ def find_partitioner_axes(
             is_kept = any(
                 factor in given and overlap(least[factor], given[factor].axes) for factor in rule.reduction
             )
-            most = sent(least) * (_KEEPS_BATCH if is_kept else 1)
+            looked_up = [factor for factor in tensors[3].factors if factor not in given]
+            is_split = any(tensors[3].factors[factor].axes for factor in looked_up)
+            most = sent(least) * (_KEEPS_BATCH if is_kept and is_split else 1)
             if any(kept[factor] for factor in rule.reduction) and sent(kept) < most:
                 return kept
         return list(least)
