@@ -57,7 +57,7 @@ from sdyopt.shardy.notation.partition_spec import jax_type
 
 # By compiler, from docs/calibration.md.
 _OF_CPU = (
-    "accuracy: of 76 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 69, "
+    "accuracy: of 76 programs that XLA compiled, peak memory is 0.7 to 1.5 times XLA's in 68, "
     "and wire bytes are within 10% in 68"
 )
 _ON_MACHINES = (
