@@ -400,16 +400,22 @@ class Fusion:
 
     def _first_use(self, value: Value) -> int:
         """The first position of an operation that reads a value; -1 if there is none in the block."""
-        first = self._first_uses.get(value)
-        if first is None:
-            positions = []
-            for user in value.users:
-                if _is_view(type(user)) or user in self.fused:
-                    positions.append(self._first_use(user.results[0]))
-                else:
-                    positions.append(self._positions.get(user, -1))
-            first = self._first_uses[value] = min(positions, default=-1)
-        return first
+        first, pending = self._first_uses, [value]
+        while pending:
+            here = pending[-1]
+            # What is computed where it is used is read there.
+            passed = {user for user in here.users if _is_view(type(user)) or user in self.fused}
+            unknown = [user.results[0] for user in passed if user.results[0] not in first]
+            if here in first or not unknown:
+                pending.pop()
+                positions = (
+                    first[user.results[0]] if user in passed else self._positions.get(user, -1)
+                    for user in here.users
+                )
+                first.setdefault(here, min(positions, default=-1))
+            else:
+                pending += unknown
+        return first[value]
 
     def _is_computed_by(self, user: Op, value: Value, index: int) -> bool:
         """Whether an operation that is not fused itself computes an operand."""

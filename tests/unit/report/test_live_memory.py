@@ -461,3 +461,18 @@ def test_each_size_of_a_donated_argument_or_result_is_asked_for_once() -> None:
     # The first result of the size that is left.
     assert donations(function, bytes_of) == {n: n + 1 if n % 2 == 0 else n - 1 for n in range(count)}
     assert len(asked) == 2 * count
+
+
+def test_a_scatter_is_read_at_the_end_of_a_long_chain() -> None:
+    steps = "\n".join(f"%{step} = stablehlo.abs %{step - 1} : tensor<64x64xf32>" for step in range(1, 2001))
+    program = module(
+        f"""
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {{
+          %0 = sdy.reduce_scatter [{{"x"}}, {{}}] %a out_sharding=<@mesh, [{{"x"}}, {{}}]> : tensor<64x64xf32>
+          {steps}
+          return %2000 : tensor<64x64xf32>
+        }}
+        """
+    )
+    assert report_on(program, built_in_topology("tpu-v5e")).memory.peak >= 16 * KIB
