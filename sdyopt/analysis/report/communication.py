@@ -57,7 +57,7 @@ METHODS = (
     "wire bytes by the ring model, times the number of runs",
     "an estimate: arguments, results and what is computed between, with fusion and reuse of buffers",
 )
-# Compilers are told apart if one sends, or needs, more than this part more or less.
+# Compilers are distinguished if one sends, or needs, more than this part more or less.
 LEAST_DIFFERENCE = 10
 # The title of a table that a short report leaves out.
 COLLECTIVES = "collectives"

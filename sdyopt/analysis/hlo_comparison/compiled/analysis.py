@@ -421,7 +421,7 @@ class Compiler:
         try:
             with TemporaryDirectory(prefix="sdyopt-compiled-", ignore_cleanup_errors=True) as folder:
                 answer = self._run("compile_ahead", {**request, "dump": folder})
-                # A compiler goes on without what it cannot write, and blames something else or nothing.
+                # A compiler goes on without what it cannot write, and reports something else or nothing.
                 if disk_usage(folder).free < _LEAST_ROOM:
                     raise OSError(errno.ENOSPC, f"{os.strerror(errno.ENOSPC)} in {gettempdir()}")
                 failure = answer.get("cannot", "")
