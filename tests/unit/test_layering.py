@@ -51,7 +51,7 @@ USERS = {
     "htpy": (
         "sdyopt/analysis/advise/html_advice",
         "sdyopt/analysis/comparison/html_comparison",
-        "sdyopt/analysis/mesh_sweep/html_sweep",
+        "sdyopt/analysis/mesh_sweep/formats",
         "sdyopt/analysis/interface/pages",
         "sdyopt/analysis/report/html_report",
         "sdyopt/analysis/explain/steps/analysis",
