@@ -290,7 +290,7 @@ class Estimate:
                     yield self._reshard(op, use.value, slot(op.result), runs, is_predicted, is_once=True)
             elif isinstance(op, ReturnOp):
                 yield from self._returned(op)
-            elif isinstance(op, _UNPRICED) or not _is_of_program(op):
+            elif isinstance(op, _UNPRICED) or not (_is_of_program(op) and (op.operands or op.results)):
                 continue
             elif isinstance(op, ShardingConstraintOp):
                 is_once = op.input in self._done_once(op)

@@ -9,6 +9,8 @@ func.func @cache(
     %key: tensor<4x1x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {"model"}, {}]>}, %at: tensor<i32>)
     -> (tensor<4x16x1x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {"model"}, {}, {}]>},
         tensor<4x1024x16x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}, {}, {}]>}) {
+  // A callback without values has no price.
+  stablehlo.custom_call @callback() {has_side_effect = true} : () -> ()
   %zero = stablehlo.constant dense<0> : tensor<i32>
   // expected-warning@+2 {{shard the input %arg0 as P('data', None, 'model'), and result 1 of @cache likewise (now P('data')): -3.00 MiB sent}}
   // expected-note@+1 {{3.00 MiB (100%) sent, all_gather along model: resharded from P('data', None, 'model') to P('data') for result 1}}
