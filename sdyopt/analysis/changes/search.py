@@ -24,7 +24,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of,
 from sdyopt.analysis.changes.effect import NOISE, Figures, Measure, is_indexed
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
-from sdyopt.analysis.changes.names import ChangeNames
+from sdyopt.analysis.changes.names import ChangeNames, written_in_jax
 from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
 from sdyopt.analysis.changes.outcome import Sent
 from sdyopt.analysis.changes.proposals import ProposedOn, proposals, sure_proposals
@@ -39,6 +39,7 @@ from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import Value
+from sdyopt.shardy.record import FunctionResult
 
 # Memory and FLOPs may rise by this share.
 _MAY_RISE = Fraction(1, 10)
@@ -368,6 +369,17 @@ class Search:
         return self._at(line, sum(places.values(), Fraction(0))) or self._at(
             *next(iter(places.items())), line
         )
+
+    def written_on(self, line: str) -> Trial | None:
+        """The best change that a person writes on a line, at a value or a constraint."""
+        for trial in self.ranked if line else ():
+            for edit in written_in_jax(trial.change.edits):
+                subject = edit.subject
+                if isinstance(subject, FunctionResult) or edit.is_boundary:
+                    continue
+                if self.names.location(subject).path_text == line:
+                    return trial
+        return None
 
     def at_place(self, place: tuple[str, str, str]) -> Trial | None:
         """The best change with which the line of collectives sends less, or these collectives.

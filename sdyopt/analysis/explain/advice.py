@@ -204,7 +204,7 @@ class ExplainedChanges:
 
     def add_for_line(self, node: Sentence, line: str, why: str) -> None:
         """Adds what to write so that a line sends less, as a check has it, and then why it sends that."""
-        trial = self._of_check(line) or self._written_on(line) or self._search.at_line(line)
+        trial = self._of_check(line) or self._search.written_on(line) or self._search.at_line(line)
         if trial is not None:
             self._add_trial(node, trial, "", line)
         place = self._place_of_check(line)
@@ -214,17 +214,6 @@ class ExplainedChanges:
         node.add(f"why: {blocker}{why}")
         if trial is None and self._search.can_try and (place is None or not place.untried):
             node.add(self._no_help)
-
-    def _written_on(self, line: str) -> Trial | None:
-        """The best change of the search of all analyses that is written on a line."""
-        for trial in self._search.ranked:
-            for edit in trial.change.edits:
-                subject = edit.subject
-                if isinstance(subject, FunctionResult) or edit.is_boundary:
-                    continue
-                if self._search.names.location(subject).path_text == line:
-                    return trial
-        return None
 
     def _of_check(self, line: str) -> Trial | None:
         place = self._place_of_check(line)

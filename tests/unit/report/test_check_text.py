@@ -24,6 +24,7 @@ from sdyopt.analysis.report.check.check_text import (
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
 from sdyopt.analysis.report.check.trial_text import folded, tight, trial_text
+from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.shardy.notation.partition_spec import specs_of
 
 
@@ -123,17 +124,23 @@ def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, exp
     assert [is_together(check, each) for each in places] == [False, True, False]
 
 
-def test_a_change_is_at_the_place_of_its_line_though_that_sends_as_much() -> None:
-    line = SourceLocation("model.py", 4, 0, "")
-    edit = cast(AnnotationEdit, SimpleNamespace(subject="value"))
-    trial = trial_of(FIGURES)._replace(change=Change((edit,)))
-    search = cast(Search, SimpleNamespace(names=SimpleNamespace(location=lambda _: line)))
-    helped, other, there = (
-        cast(CostlyPlace, SimpleNamespace(best=best, largest=SimpleNamespace(location=at)))
-        for best, at in ((trial, line), (None, line._replace(line=5)), (None, line))
+def test_a_change_is_at_the_line_that_a_person_edits() -> None:
+    lines = {"value": SourceLocation("model.py", 4, 0, ""), "derived": SourceLocation("model.py", 5, 0, "")}
+    written = SimpleNamespace(subject="value", is_boundary=False, replaced=None)
+    # JAX writes what is as before, or what it derives.
+    derived = SimpleNamespace(
+        subject="derived",
+        is_boundary=False,
+        is_removal=False,
+        replaced=SimpleNamespace(sharding=None, location=UnknownLoc()),
+        sharding=None,
     )
-    assert checker._place_of(trial, [helped, other, there], search) is there
-    assert checker._place_of(trial, [helped, other], search) is None
+    edits = cast("tuple[AnnotationEdit, ...]", (derived, written))
+    trial = trial_of(FIGURES)._replace(change=Change(edits))
+    names = SimpleNamespace(location=lines.__getitem__)
+    search = cast(Search, SimpleNamespace(names=names, ranked=[trial]))
+    found = [Search.written_on(search, f"model.py{end}") for end in (":4", ":5", "")]
+    assert found == [trial, None, None]
 
 
 @pytest.mark.parametrize(

@@ -240,12 +240,7 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     if check.memory_place is not None:
         shown.add(check.memory_place.trial.change.key)
     if best is not None and best.change.key not in shown:
-        written_at = _place_of(best, check.places, search)
-        if written_at is None:
-            check.elsewhere = best
-        else:
-            written_at.best = best
-            check.places.sort(key=lambda place: place.best is None)
+        check.elsewhere = best
     check.together, check.trials = search.together, search.trials
     check.tried, check.proposed = search.tried, search.proposed
     return check
@@ -298,19 +293,6 @@ def first_untried(places: Iterable[CostlyPlace]) -> list[CostlyPlace]:
     return list(first.values())
 
 
-def _place_of(trial: Trial, places: Sequence[CostlyPlace], search: Search) -> CostlyPlace | None:
-    """The place without a change at whose line one is written that does not send less there."""
-    for edit in trial.change.edits:
-        if isinstance(edit.subject, FunctionResult):
-            continue
-        at = search.names.location(edit.subject)
-        for place in places:
-            line = place.largest.location
-            if place.best is None and at.line and (line.file, line.line) == (at.file, at.line):
-                return place
-    return None
-
-
 def _is_ample(check: CheckResult, trial: Trial) -> bool:
     """Whether a device has so much memory that none is to be saved by what sends more, or may do so."""
     effect = trial.effect
@@ -348,6 +330,10 @@ def places_by_change(
             if first.best is not None and owners.get(first.best.change.key) is first:
                 del owners[first.best.change.key]
             first.best, owners[best.change.key] = best, first
+    # A line that sends as much with what is to be written on it.
+    for place in costly:
+        if place.best is None and (trial := search.written_on(place.key)) and trial.change.key not in owners:
+            place.best, owners[trial.change.key] = trial, place
     # The best changes that go together, then the others.
     parts = () if search.together is None else search.together.change.parts
     order = [part.key for part in parts if part.key in owners] + [trial.change.key for trial in search.ranked]
