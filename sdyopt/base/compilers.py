@@ -175,8 +175,8 @@ class CompilerBehavior(Enum):
     WRITES_FOR_MOVES = (
         (TPU,),
         "what is put beside something, padded, reversed, or thinned out, and what several slices are of, is "
-        "written for that; and every second row or column, and zeros between elements, by an operation of "
-        "its own",
+        "written for that, and so is what is read whole and as a shard; and every second row or column, and "
+        "zeros between elements, by an operation of its own",
         "report/memory_by_compiler.mlir",
     )
     KEEPS_SOFTMAX = (
@@ -199,6 +199,24 @@ class CompilerBehavior(Enum):
     OVERLAPS_SCATTERS = (
         (TPU,),
         "a reduce-scatter ends when its result is read, and what it sums up is in memory until then",
+        "report/memory_by_compiler.mlir",
+    )
+    SUMS_IN_PLACE = (
+        (GPU,),
+        "an all-reduce of more than 30 MiB, which is not combined with others, writes over its operand if "
+        "that is not used again",
+        "report/memory_by_compiler.mlir",
+    )
+    COPIES_GATHERED = (
+        (TPU,),
+        "a result of the program that is gathered is copied from where it is gathered; an argument in whose "
+        "memory it is returned is copied, too",
+        "report/memory_by_compiler.mlir",
+    )
+    COPIES_GATHERED_MINOR = (
+        (GPU, CPU),
+        "a result of the program that is gathered along another dimension than the first is transposed from "
+        "where it is gathered",
         "report/memory_by_compiler.mlir",
     )
     ON_CHIP_MEMORY = (

@@ -58,6 +58,7 @@ MAX_LEAVES = 16
 MAX_SOURCES = 8
 SMALL = 16
 PRODUCTS = ("stablehlo.dot", "stablehlo.dot_general", "stablehlo.convolution")
+SUMS = re.compile(r"(sdy|stablehlo)\.(all_reduce|reduce_scatter)|stablehlo\.cross-replica-sum")
 INTRICATE = re.compile(
     r"stablehlo\.(cbrt|cosine|divide|exponential|exponential_minus_one|log|log_plus_one|logistic|power|rsqrt|sine"
     r"|sqrt|tan|tanh)"
@@ -355,6 +356,9 @@ class _Region:
         if self.is_fused(number):
             self._write(op.results[0])
             return
+        if op.name == "stablehlo.transpose" and self._comes_from_product(op.operands[0]):
+            self._with(op.results[0], op.operands[0])
+            return
         taken: list[Storage] = []
         for result in op.results:
             index = result.number
@@ -375,6 +379,15 @@ class _Region:
                 else:
                     self._new(result, number, self.last(result))
                     self._reuse(op, result, number)
+
+    def _comes_from_product(self, value: Value) -> bool:
+        """Whether a product makes a value, or a sum over devices of one, and nothing else uses these."""
+        op = value.owner
+        if op is None or value.is_argument or len(self.uses.get(value, ())) != 1:
+            return False
+        return op.name in PRODUCTS or bool(
+            SUMS.fullmatch(op.name) and self._comes_from_product(op.operands[0])
+        )
 
     def _write(self, value: Value) -> None:
         written = self.written(value)

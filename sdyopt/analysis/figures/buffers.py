@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_passed_on
 from sdyopt.analysis.figures.fusion import (
+    ALL_REDUCES,
     FEW_UPDATES,
     PRODUCTS,
     VIEWS,
@@ -48,6 +49,8 @@ from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 _UPDATES = (DynamicUpdateSliceOp, ScatterOp)
 # XLA aligns buffers to this many bytes.
 ALIGNMENT = 64
+# XLA for GPUs combines all-reduces of up to so many bytes (`xla_gpu_all_reduce_combine_threshold_bytes`).
+_COMBINED = 30 << 20
 # At most this many operands of fused operations are considered for the buffer of a result.
 _MAX_LEAVES = 32
 
@@ -88,6 +91,7 @@ class BlockBuffers:
         self._bytes = bytes_of
         self._narrows = CompilerBehavior.PRODUCTS_OF_BF16 in behaviors
         self._looks_up_late = CompilerBehavior.LOOKS_UP_LATE in behaviors
+        self._sums_in_place = CompilerBehavior.SUMS_IN_PLACE in behaviors
         self._may_write = may_write
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
@@ -120,6 +124,9 @@ class BlockBuffers:
                     self._share(result, viewed)
                 elif result in self._fusion.written:
                     self._write(result)
+            return
+        if isinstance(op, TransposeOp) and _is_sum_of_products(op.operand_at(0)):
+            self._share(op.results[0], op.operand_at(0))
             return
         taken: set[int] = set()
         for result in op.results:
@@ -213,6 +220,8 @@ class BlockBuffers:
         operand: Value | None = None
         if isinstance(op, _UPDATES) and index == 0:
             operand = op.operand_at(0)
+        elif self._sums_in_place and isinstance(op, ALL_REDUCES):
+            operand = op.operand_at(index) if self._bytes(op.results[index]) > _COMBINED else None
         elif isinstance(op, WhileOp):
             operand = op.operand_at(index)
             if is_passed_on(op, index):
@@ -245,6 +254,17 @@ def _computed_by(product: Value) -> Value:
             break
         value = user.results[0]
     return value
+
+
+def _is_sum_of_products(value: Value) -> bool:
+    """Whether one operation reads a value, which is a product or what devices sum up of one."""
+    while value.has_one_use and (op := value.defining_op) is not None:
+        if type(op) in PRODUCTS:
+            return True
+        if not isinstance(op, (*ALL_REDUCES, ReduceScatterOp)):
+            return False
+        value = op.operand_at(0)
+    return False
 
 
 def _is_narrowed(value: Value) -> bool:

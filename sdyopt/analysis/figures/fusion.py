@@ -9,7 +9,8 @@ A value is
 - *recomputed*: fused with several uses, as the gelu of a product is in the forward and in the backward pass.
   That pays if what it is computed from is no larger, or live until its last use anyway.
 
-The exponentials of some softmaxes are written once, by the operation that sums them up
+For TPU, what is read whole and as the shard that a device keeps is written, if it is too large for on-chip
+memory. The exponentials of some softmaxes are written once, by the operation that sums them up
 (`compiled_products.py`).
 """
 
@@ -37,6 +38,7 @@ from sdyopt.mlir.dialects.sdy.collectives import (
 )
 from sdyopt.mlir.dialects.sdy.ops import PropagationBarrierOp, ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -91,7 +93,7 @@ _ELEMENTWISE_WITHOUT_TRAIT = (MulhiOp, NextAfterOp, PolygammaOp, ZetaOp)
 # They fuse their operands, but are not fused themselves.
 _SINKS = frozenset((DynamicUpdateSliceOp, ReduceOp))
 _DOTS = (DotGeneralOp, DotOp)
-_ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
+ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
 # What a product's operation does with its result, at no cost.
 _LAYOUTS = (ReshapeOp, TransposeOp)
 _INTRICATE = (TranscendentalOp, DivOp, PowOp)
@@ -107,6 +109,8 @@ _SHARE = 0.8
 _TILED = 2
 # A scatter of so many times fewer elements than its result sets single ones of a constant, as one_hot does.
 FEW_UPDATES = 64
+# Temporaries of so many bytes are in the on-chip memory of a TPU. It has 128 MiB; operations need the rest.
+ON_CHIP = 108 << 20
 
 
 class Fusion:
@@ -164,6 +168,9 @@ class Fusion:
         self._with_product: set[Op] = set()
         # All-reduces that are done after the loop.
         self._after_loop: set[Op] = set()
+        # Values that are computed for the shard that a device keeps; those that are read whole, too.
+        self._sharded_later: set[Value] = set()
+        self._also_read_whole: set[Value] = set()
         # Values that take more than simple arithmetic to compute again.
         self._intricate: set[Value] = set()
         self._find_free()
@@ -171,7 +178,7 @@ class Fusion:
             self._fusible |= {op for op in ops if isinstance(op, ScatterOp) and self._is_one_hot(op)}
         if CompilerBehavior.SUMS_AFTER_LOOPS in behaviors:
             # There is nothing in the loop but what is summed up.
-            self._after_loop = {op for op in ops if isinstance(op, _ALL_REDUCES) and _is_after_loop(op)}
+            self._after_loop = {op for op in ops if isinstance(op, ALL_REDUCES) and _is_after_loop(op)}
             self._fusible |= self._after_loop
         self._find_recomputed()
         for position in range(len(ops) - 1, -1, -1):
@@ -328,10 +335,16 @@ class Fusion:
             ):
                 self.fused.add(op)
             return
+        if result in self._also_read_whole and not self._widens(op) and self._bytes(result) > ON_CHIP:
+            return
         is_single = len(users) == 1 or isinstance(op, _BROADCASTS) or self._reader[result] is not None
         is_single = is_single and not self._is_sliced(result)
         if (is_single and result not in self.written) or op in self._recomputed or self._leaves_live_on(op):
             self.fused.add(op)
+
+    def _widens(self, op: Op) -> bool:
+        """Whether an operation converts to a wider type, before which less is written."""
+        return isinstance(op, ConvertOp) and self._bytes(op.operand_at(0)) < self._bytes(op.results[0])
 
     def _is_written_by_next(self, product: Value) -> bool:
         """Whether an operation after a product computes it, and no other product."""
@@ -355,6 +368,7 @@ class Fusion:
         # Not `set[Op]()`, which takes fifteen times longer.
         users: set[Op] = set()
         readers: set[Op | None] = set()
+        is_sharded_later = is_read_whole = False
         for use in value.uses:
             user: Op | None = use.owner
             while user is not None and user not in self._positions:
@@ -362,6 +376,13 @@ class Fusion:
             if user is None:
                 continue  # a dead operation
             here = self._positions[user]
+            if isinstance(user, AllSliceOp) or (
+                (user in self.fused or _is_view(type(user))) and user.results[0] in self._sharded_later
+            ):
+                is_sharded_later = True
+                is_read_whole |= self._widens(user) and user.results[0] in self._also_read_whole
+            else:
+                is_read_whole = True
             first, final = here, here
             if user is not use.owner:
                 if self._sinks_constants and value in self.free:
@@ -392,6 +413,10 @@ class Fusion:
             if first >= 0:
                 first_written = first if first_written < 0 else min(first, first_written)
                 last_written = max(final, last_written)
+        if is_sharded_later and self._writes_for_moves:
+            self._sharded_later.add(value)
+            if is_read_whole:
+                self._also_read_whole.add(value)
         self.last[value] = last
         self._fusing[value] = users
         self._reader[value] = next(iter(readers)) if len(readers) == 1 and first_written < 0 else None

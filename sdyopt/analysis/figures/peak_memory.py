@@ -17,13 +17,13 @@ from math import prod
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, DeadResults, aligned
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
 from sdyopt.analysis.figures.flops import flops_of
-from sdyopt.analysis.figures.fusion import PRODUCTS
+from sdyopt.analysis.figures.fusion import ON_CHIP, PRODUCTS
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of, padded_to_tiles
 from sdyopt.analysis.figures.loop_invariants import converted_slice
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass, field, replace
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
-from sdyopt.mlir.dialects.sdy.collectives import ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, ReduceScatterOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.stablehlo.control_flow import CompositeOp, WhileOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
@@ -38,6 +38,8 @@ _CALLS = (CallOp, CompositeOp)
 _BEHAVIORS = (
     CompilerBehavior.CONSTANTS_IN_LOOPS,
     CompilerBehavior.CONVERTS_BEFORE_LOOPS,
+    CompilerBehavior.COPIES_GATHERED,
+    CompilerBehavior.COPIES_GATHERED_MINOR,
     CompilerBehavior.FUSES_INTO_PRODUCTS,
     CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS,
     CompilerBehavior.GAPS_BETWEEN_BUFFERS,
@@ -50,14 +52,13 @@ _BEHAVIORS = (
     CompilerBehavior.PRODUCTS_OF_BF16,
     CompilerBehavior.RECOMPUTES_TRANSCENDENTALS,
     CompilerBehavior.SUMS_AFTER_LOOPS,
+    CompilerBehavior.SUMS_IN_PLACE,
     CompilerBehavior.SUMS_IN_PRODUCTS,
     CompilerBehavior.WRITES_FOR_MOVES,
 )
 ALIASING_OUTPUT = "tf.aliasing_output"
 BUFFER_DONOR = "jax.buffer_donor"
 NO_DONORS: dict[int, int] = {}
-# Temporaries of so many bytes are in on-chip memory. It has 128 MiB; operations need the rest.
-_ON_CHIP = 108 << 20
 # What is live for longer than it takes to copy it so many times is copied to the device's memory and read
 # there. If all fits well, with a quarter to spare, only some of it is: the square of the share of the on-chip
 # memory that is taken. If all just fits, what is larger than this is.
@@ -67,7 +68,7 @@ _SPARE = 4
 # The FLOPs that a v5e computes while its memory moves a byte: 197 TFLOP/s, 819 GB/s.
 _FLOPS_PER_BYTE = 240
 # Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
-_SMALLEST = _ON_CHIP >> 14
+_SMALLEST = ON_CHIP >> 14
 # A convolution has features and batch as minor dimensions, however many lanes stay empty, if the batch fills
 # tiles; images of few colours have others.
 _FULL_BATCH, _FULL_FEATURES = 8, 32
@@ -114,11 +115,13 @@ class LiveMemory:
         self._square = square
         self._dead = dead
         self._behaviors = behaviors
-        self._on_chip_bytes = _ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY in behaviors else 0
+        self._on_chip_bytes = ON_CHIP if CompilerBehavior.ON_CHIP_MEMORY in behaviors else 0
         self._pads = CompilerBehavior.PADS_TO_TILES in behaviors
         self._convolved = _minor_dims_of_convolutions(functions, shapes) if self._pads else {}
         self._leaves_gaps = CompilerBehavior.GAPS_BETWEEN_BUFFERS in behaviors
         self._converts_before_loops = CompilerBehavior.CONVERTS_BEFORE_LOOPS in behaviors
+        self._copies_gathered = CompilerBehavior.COPIES_GATHERED in behaviors
+        self._copies_minor = CompilerBehavior.COPIES_GATHERED_MINOR in behaviors
         self._bytes: dict[Value, int] = {}
         self._sizes: dict[tuple[Type, TensorSharding | None, bool], int] = {}
         self._of_callee: dict[FuncOp, Peak] = {}
@@ -208,6 +211,8 @@ class LiveMemory:
         ]
         if self._converts_before_loops:
             counted += self._converted_before_loops(ops)
+        if held:
+            counted += self._copied_for_results(block, buffers, donors)
         nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         totals = [
             live + (0 if peak is None else peak.bytes)
@@ -269,6 +274,35 @@ class LiveMemory:
                     )
                     buffers[operand] = Buffer(slice, position, position, aligned(size))
         yield from buffers.values()
+
+    def _copied_for_results(
+        self, block: Block, buffers: BlockBuffers, donors: Mapping[int, int]
+    ) -> Iterator[Buffer]:
+        """The buffers of what is gathered and copied to results, and of arguments that are copied for it."""
+        if block.last is None:
+            return
+        for index, value in enumerate(block.last.operands):
+            gathered = buffers.buffer(value)
+            if gathered is None or gathered.value is not value or not self._is_copied(value):
+                continue
+            if self._copies_minor:
+                yield replace(gathered, end=gathered.start)
+                continue
+            yield gathered
+            if index in donors:
+                old = buffers.buffer(block.arguments[donors[index]])
+                if old is not None and 0 <= old.end < gathered.start:
+                    yield Buffer(value, 0, old.end, old.bytes)
+
+    def _is_copied(self, result: Value) -> bool:
+        """Whether a result of the program is gathered in another place than where it is returned."""
+        op = result.defining_op
+        shape = self._shapes.shape(result)
+        if shape is None or not isinstance(op, AllGatherOp):
+            return False
+        if self._copies_minor:
+            return any(axes.axes and prod(shape[:dim]) > 1 for dim, axes in enumerate(op.gathering_axes))
+        return self._copies_gathered
 
     def _of_results(self, block: Block, buffers: BlockBuffers, donors: Mapping[int, int]) -> Iterator[Buffer]:
         """The buffers of a block that are those of the results of the operation or function around it."""

@@ -518,3 +518,54 @@ func.func @convolved(%x: tensor<32x256x256x64xf32> {sdy.sharding = #sdy.sharding
   %3 = stablehlo.convolution(%0, %2) dim_numbers = [f, 0, 1, b]x[i, 0, 1, o]->[0, 1, b, f], window = {pad = [[1, 1], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<32x256x256x64xf32>, tensor<32x256x256x64xf32>) -> tensor<3x3x64x64xf32>
   return %3 : tensor<3x3x64x64xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=4]>
+
+// The exponentials are summed up whole, and a device then keeps a shard of the quotients. They are computed
+// again for that, except on TPU, where they are written once.
+// TPU: memory per device: peak 1.08 GiB
+// GPU: memory per device: peak 688.0 MiB
+func.func @kept_as_a_shard(%x: tensor<32x1024x512xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}, %w: tensor<512x32768xbf16>) -> (tensor<512x32768xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"y"}]>}) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %x, %w, contracting_dims = [2] x [0] : (tensor<32x1024x512xbf16>, tensor<512x32768xbf16>) -> tensor<32x1024x32768xbf16>
+  %1 = stablehlo.convert %0 : (tensor<32x1024x32768xbf16>) -> tensor<32x1024x32768xf32>
+  %2 = stablehlo.exponential %1 : tensor<32x1024x32768xf32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<32x1024x32768xf32>, tensor<f32>) -> tensor<32x1024xf32>
+  %4 = stablehlo.broadcast_in_dim %3, dims = [0, 1] : (tensor<32x1024xf32>) -> tensor<32x1024x32768xf32>
+  %5 = stablehlo.divide %2, %4 : tensor<32x1024x32768xf32>
+  %6 = stablehlo.convert %5 : (tensor<32x1024x32768xf32>) -> tensor<32x1024x32768xbf16>
+  %7 = sdy.sharding_constraint %6 <@mesh, [{"x"}, {}, {}]> : tensor<32x1024x32768xbf16>
+  %8 = stablehlo.dot_general %x, %7, contracting_dims = [0, 1] x [0, 1] : (tensor<32x1024x512xbf16>, tensor<32x1024x32768xbf16>) -> tensor<512x32768xbf16>
+  return %8 : tensor<512x32768xbf16>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=4]>
+
+// TPU gathers a result elsewhere and copies it. The argument that has its memory is copied first. GPU transposes
+// what it gathers along the second dimension, and so does CPU.
+// TPU: memory per device: peak 647.7 MiB
+// GPU: memory per device: peak 704.0 MiB
+// CPU: memory per device: peak 704.0 MiB
+func.func @gathered_result(%w: tensor<8192x32768xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>, tf.aliasing_output = 0 : i32}, %m: tensor<8192x32768xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>, tf.aliasing_output = 1 : i32}, %g: tensor<8192x32768xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}) -> (tensor<8192x32768xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {"y"}]>}, tensor<8192x32768xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = stablehlo.add %m, %g : tensor<8192x32768xf32>
+  %1 = stablehlo.subtract %w, %0 : tensor<8192x32768xf32>
+  return %1, %0 : tensor<8192x32768xf32>, tensor<8192x32768xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=4]>
+
+// The gradient of a weight is summed over devices and transposed: that is its layout. GPU sums in place.
+// TPU: memory per device: peak 1.04 GiB
+// GPU: memory per device: peak 536.0 MiB
+// CPU: memory per device: peak 1.02 GiB
+func.func @transposed_sum(%x: tensor<1024x8192xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<1024x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<8192x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
+  %0 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] : (tensor<1024x16384xf32>, tensor<1024x8192xf32>) -> tensor<16384x8192xf32>
+  %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<16384x8192xf32>) -> tensor<8192x16384xf32>
+  return %1 : tensor<8192x16384xf32>
+}
