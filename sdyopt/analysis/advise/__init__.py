@@ -20,11 +20,11 @@ PARTITIONERS = XLA, SDY = "xla", "sdy"
 class Options(AnalysisOptions):
     """The changes that were tried on the program as it was read.
 
-    Once the options are prepared, `memory` are the bytes of `advise_memory`, `topology` is the file of
-    `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the number
-    of changes that are shown on stdout, 0 for all. `is_compiled`: the compiler of the machine verifies them.
-    `may_fork`: this process has no threads that a fork would
-    lack.
+    Once the options are prepared, `memory` are the bytes of `advise_memory` or of a device, `topology` is the
+    file of `--topology`, `jax` the Python that has it with its limits, of seconds and of GiB, and `rows` the
+    number of changes that are shown on stdout, 0 for all. `fills_memory`: what saves time may need all of the
+    memory. `is_compiled`: the compiler of the machine verifies them. `may_fork`: this process has no threads
+    that a fork would lack.
     """
 
     order, group = 45, REPORTS
@@ -83,6 +83,7 @@ class Options(AnalysisOptions):
         "sends no less and takes no less time (needs jax)",
     )
     memory: int | None = None
+    fills_memory: bool = False
     jax: tuple[str, int, int] = "", 300, 8
     topology: TextFile | None = None
     rows: int = 5
@@ -117,8 +118,9 @@ class Options(AnalysisOptions):
             return self
         from sdyopt.analysis.figures.machines import memory_size, topology_file
 
-        limit = self.advise_memory or request["device-memory"]
-        memory = memory_size("advise-memory", limit)
+        memory = memory_size("advise-memory", self.advise_memory)
+        if memory is None:
+            memory = memory_size("device-memory", request["device-memory"])
         jax = request["jax-python"] or "", request["validate-timeout"], request["validate-memory"]
         topology, rows = topology_file(request), request["report-rows"]
         is_compiled = request["compiled"] is not None
@@ -126,6 +128,7 @@ class Options(AnalysisOptions):
             self,
             topology=topology,
             memory=memory,
+            fills_memory=bool(self.advise_memory),
             rows=rows,
             jax=jax,
             is_compiled=is_compiled,

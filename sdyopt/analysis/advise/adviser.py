@@ -97,13 +97,17 @@ class Adviser:
         trials = trials_on(self._module, self._pipeline, self._topology, may_fork=self._options.may_fork)
         is_sequence = self._options.advise_changes > 1
         budget = _FROM_SCRATCH if self._options.advise_from_scratch else SEQUENCE if is_sequence else None
-        return self._search(trials, budget)
+        search = self._search(trials, budget)
+        if search.memory is None and not self._machine:
+            search.memory = self._topology.hbm_bytes
+        return search
 
     def _search(self, trials: Trials, budget: TrialBudget | None) -> Search:
         return Search(
             trials,
             budget,
             memory=self._options.memory,
+            fills_memory=self._options.fills_memory,
             moves_whole=self._options.advise_partitioner != SDY,
             jobs=self._options.jobs,
             seconds=self._options.advise_seconds,
@@ -257,6 +261,7 @@ class Adviser:
         if search.memory is None:
             # The program is to fit where it fitted before.
             search.memory = advice.given.peak_bytes
+        search.fills_memory = True
         trials = search.trials
         if trials.figures is None:
             advice.reason = "its pipeline fails without annotations"

@@ -97,7 +97,8 @@ SEQUENCE = TrialBudget(500_000, 24, 400)
 class Search:
     """The changes of one program, as far as a budget allows.
 
-    `memory` is a limit of peak memory. `moves_whole`: reshards of activations count as if whole tensors were
+    `memory` is what a device has: what lowers the peak comes first if the program needs more. `fills_memory`:
+    what saves time may need all of it. `moves_whole`: reshards of activations count as if whole tensors were
     moved. `jobs` trials run at the same time, and `seconds` end the search. `keeps_slower`: of changes that
     are asked for, those of slower programs have figures, too. `keeps_unsure`: a compiler verifies changes
     later. `show` gets the number of trials, and of how many.
@@ -109,6 +110,7 @@ class Search:
         budget: TrialBudget | None = None,
         *,
         memory: int | None = None,
+        fills_memory: bool = False,
         moves_whole: bool = True,
         jobs: int = 1,
         seconds: int = 0,
@@ -118,6 +120,7 @@ class Search:
     ) -> None:
         self.trials = trials
         self.memory = memory
+        self.fills_memory = fills_memory
         self.moves_whole = moves_whole
         self.seconds = seconds
         self._budget = budget or BUDGET
@@ -184,7 +187,10 @@ class Search:
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
-        asked = self._usable(chain(sure_proposals(self.program), self._for_repeated_product(), of_places))
+        of_peak = islice(at_peak(self.program), _FOR_MEMORY) if self.is_above_memory else ()
+        asked = self._usable(
+            chain(sure_proposals(self.program), of_peak, self._for_repeated_product(), of_places)
+        )
         trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
         return self._confirmed([*trials, *self._exchanged(costliest)])
 
@@ -247,15 +253,26 @@ class Search:
                     self._sent.pop(key, None)
 
     def _ordered(self, trials: Iterable[Trial]) -> list[Trial]:
-        paying = [self.names.worded(trial, self.trials) for trial in trials if self.pays(trial)]
+        paying = [self.worded(trial) for trial in trials if self.pays(trial)]
         paying.sort(key=self.rank)
         if not self.is_above_memory:
             paying.sort(key=lambda item: -item.saved(self.moves_whole))
         paying = list(without_equals(paying, self.moves_whole))
-        if not self.is_above_memory:
+        if self.is_above_memory:
+            # What saves time, too, is preferred to what costs some, if it makes the program fit.
+            faster = [trial for trial in paying if trial.saved(self.moves_whole) > 0]
+            if faster and not self.excess(faster[0].after):
+                paying = faster
+        else:
             ordered = surest_first(paying, self.moves_whole)
             self.prefers_less, paying = ordered != paying, each_place_once(ordered)
         return paying
+
+    def worded(self, trial: Trial) -> Trial:
+        """A trial with its words, and whether the program fits in the memory only with it."""
+        fits = self.excess(trial.before) and not self.excess(trial.after)
+        worded = self.names.worded(trial, self.trials)
+        return worded._replace(fits_in=self.memory) if fits else worded
 
     @property
     def is_above_memory(self) -> bool:
@@ -268,7 +285,7 @@ class Search:
 
         These are others that pay, and what the most expensive collectives need that are left.
         """
-        if not self.ranked or self.is_above_memory:
+        if not self.ranked:
             return None
         best, parts = self.ranked[0], [self.ranked[0].change]
         while len(parts) < _MAX_TOGETHER and not self.is_over():
@@ -306,17 +323,20 @@ class Search:
         if len(parts) < 2:
             return None
         best = self.trials.in_full(best)
-        return self.names.worded(best, self.trials) if self.pays(best) else None
+        return self.worded(best) if self.pays(best) else None
 
     @cached_property
     def for_memory(self) -> Trial | None:
         """The change that lowers the peak most, and costs little time; None if none lowers it by much.
 
-        Of those that lower it by nearly as much, it is the fastest.
+        Of those that lower it by nearly as much, it is the fastest. If the program needs too much memory, it
+        is the best one.
         """
-        if not self.can_try or self.is_above_memory or self.is_over():
+        if not self.can_try or self.is_over():
             return None
         ranked = self.ranked
+        if self.is_above_memory:
+            return next(iter(ranked), None)
         usable = (
             change for change in at_peak(self.program) if change.edits and not change.turns_sharding_off
         )
@@ -339,7 +359,7 @@ class Search:
             if trial.after.peak_bytes - least <= _LEAST_OF_PEAK * (trial.before.peak_bytes - least)
         ]
         best = min(nearly, key=self.rank, default=None)
-        return None if best is None else self.names.worded(best, self.trials)
+        return None if best is None else self.worded(best)
 
     def _is_for_memory(self, trial: Trial) -> bool:
         change = trial.change
@@ -570,7 +590,10 @@ class Search:
         if after is None or (trial.change.is_unsure and not self._keeps_unsure):
             return False
         if excess := self.excess(before):
-            return self.excess(after) < excess
+            # What makes it fit may cost any time, and what does a part of that, as large a share of the time.
+            removed = Fraction(excess - self.excess(after), excess)
+            seconds = (figures.at_most(self.moves_whole) for figures in (after, before))
+            return removed == 1 or (removed > 0 and next(seconds) <= (1 + removed) * next(seconds))
         least_saved = _FOR_AS_MUCH if after.flops <= before.flops * _FEWER_FLOPS else _FOR_MORE
         is_surely_faster = after.at_most(self.moves_whole) <= before.at_most(self.moves_whole) * (
             1 - _FOR_MORE
@@ -607,9 +630,9 @@ class Search:
             # A collective that the program writes is replaced by one that sends less: that is known better
             # than its time.
             is_faster |= self.cost(after) <= self.cost(before) * (1 + self.trials.error)
-        # A limit says how much memory there is. Compilers decide what is on the chip.
+        # Compilers decide what is on the chip.
         peak = max(before.peak_bytes, self.trials.on_chip)
-        fits = self.memory is not None or after.peak_bytes <= peak * most
+        fits = self.fills_memory or after.peak_bytes <= peak * most
         return is_faster and fits and after.flops <= before.flops * most
 
     def _shards_rows_further(self, change: Change) -> bool:

@@ -166,7 +166,7 @@ class Trial(NamedTuple):
     A trial that is shown has words: `text` says what to write, and `now` what is written there, "" for a
     result or several places. `results` are the results without an annotation that are sharded otherwise: who
     uses them may have to reshard. `texts` are those of several changes in one. `compiled` is what XLA sends
-    before and after, if that is verified.
+    before and after, if that is verified. `fits_in` is the memory that the program fits in only with it.
     """
 
     change: Change
@@ -181,6 +181,7 @@ class Trial(NamedTuple):
     results: tuple[Annotation, ...] = ()
     compiled: tuple[CompiledCost, CompiledCost] | None = None
     texts: tuple[str, ...] = ()
+    fits_in: int | None = None
 
     @property
     def after(self) -> Figures:

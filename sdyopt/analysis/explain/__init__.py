@@ -14,7 +14,7 @@ from sdyopt.base.dataclasses import replace
 class Options(AnalysisOptions):
     """The answers to questions about the shardings of a program; see `targets`.
 
-    `speeds` is the file of --topology, once the options are prepared.
+    `speeds` is the file of --topology, and `memory` the bytes of a device, once the options are prepared.
     """
 
     order, group = 10, SHARDINGS
@@ -28,6 +28,7 @@ class Options(AnalysisOptions):
         "collective ('#3')",
     )
     speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -44,6 +45,7 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
-        from sdyopt.analysis.figures.machines import topology_file
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
 
-        return replace(self, speeds=topology_file(request))
+        memory = memory_size("device-memory", request["device-memory"])
+        return replace(self, speeds=topology_file(request), memory=memory)

@@ -83,6 +83,8 @@ class ExplainedChanges:
         self.is_assumed = False
         # The machine whose compiler and speeds changes are judged for.
         self.machine: Topology | None = None
+        # What a device has, if that is given.
+        self.memory: int | None = None
         # So many trials run at the same time, in forked processes.
         self.jobs = 1
         self._tried: dict[AnnotationEdit, _Recorded | None] = {}
@@ -97,7 +99,13 @@ class ExplainedChanges:
         """The changes of the program that pay."""
         pipeline = completing_pipeline(self._module, not self.is_assumed, self.machine)
         trials = trials_on(self._module, pipeline, self.machine, is_inlined=self.is_assumed)
-        return Search(trials, jobs=self.jobs)
+        return Search(trials, memory=self._memory, jobs=self.jobs)
+
+    @property
+    def _memory(self) -> int | None:
+        """The bytes that a device has, by default those of the machine."""
+        is_of_machine = self.memory is None and self.machine is not None
+        return self.machine.hbm_bytes if is_of_machine and self.machine is not None else self.memory
 
     @cached_property
     def _trials(self) -> Trials | None:
@@ -231,8 +239,7 @@ class ExplainedChanges:
     def _check(self) -> CheckResult | None:
         """The check of the program; None if there is nothing to try."""
         search, outcome = self._search, self._search.trials.outcome if self._search.can_try else None
-        memory = None if self.machine is None or self.machine.memory is None else int(self.machine.memory)
-        return None if outcome is None else check_of(outcome.report, search, memory, most=_PLACES)
+        return None if outcome is None else check_of(outcome.report, search, self._memory, most=_PLACES)
 
     def add_for_input(self, node: Sentence, value: BlockArgument) -> None:
         """Adds the best change of an argument of the program, if there is one."""
@@ -246,7 +253,7 @@ class ExplainedChanges:
     def _add_trial(self, node: Sentence, trial: Trial, what: str, line: str = "") -> None:
         """Adds what to write, and its effect on the program, as in a check, and on the line."""
         search = self._search
-        trial = search.names.worded(trial, search.trials)
+        trial = search.worded(trial)
         help = node.add(f"help: {trial.text or '; '.join(trial.texts)}")
         text = f"tried: {what}{trial.effect.text}"
         if line and trial.effect.saved(Measure.WIRE):

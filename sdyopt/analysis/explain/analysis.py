@@ -62,6 +62,7 @@ class Answering(Analysis[Options]):
         if program.shared(recorded).is_recorded:
             self._explainer.advice.is_assumed = bool(program.assumption)
             self._explainer.advice.machine = self._topology
+            self._explainer.advice.memory = self.options.memory
             self._explainer.advice.jobs = os.cpu_count() or 1
             answers = (self._explainer.answer(target, self.run.width) for target in self._targets)
             self._answers = "\n".join(answers)

@@ -21,7 +21,8 @@ class Options(AnalysisOptions):
     """The findings in the program, as it was read and after the passes.
 
     `lint` has the rules as they are given; ("all",) stands for those of the configuration file. That is
-    `config`, and `speeds` the file of --topology, once the options are prepared.
+    `config`, `speeds` the file of --topology, and `memory` the bytes of a device, once the options are
+    prepared.
     """
 
     order, group = 80, REPORTS
@@ -49,6 +50,7 @@ class Options(AnalysisOptions):
     )
     config: TextFile | None = None
     speeds: TextFile | None = None
+    memory: int | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -61,12 +63,13 @@ class Options(AnalysisOptions):
     def prepared(self, request: Request) -> Options:
         if not self.is_needed:
             return self
-        from sdyopt.analysis.figures.machines import topology_file
+        from sdyopt.analysis.figures.machines import memory_size, topology_file
         from sdyopt.analysis.lint.rule import find_config, select
 
         if self.lint != ("all",):
             select(self.lint)
-        prepared = replace(self, speeds=topology_file(request))
+        memory = memory_size("device-memory", request["device-memory"])
+        prepared = replace(self, speeds=topology_file(request), memory=memory)
         path = find_config(request.input) if self.lint_config is None else self.lint_config
         if path is None or path == _NO_FILE:
             return prepared

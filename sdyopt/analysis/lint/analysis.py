@@ -49,6 +49,7 @@ class Linting(Analysis[Options]):
         assert program.before is not None
         program.shared(remark_on_lines)
         has_passes = bool(program.pipeline.elements) and not program.assumption
+        options = self.options
         linter = Linter(
             self._settings,
             program.source,
@@ -57,6 +58,7 @@ class Linting(Analysis[Options]):
             has_passes,
             os.cpu_count() or 1,
             self._topology,
+            options.memory,
         )
         # Trials need a program without collectives; the linter inserts them itself.
         after = program.op if has_passes else program.before

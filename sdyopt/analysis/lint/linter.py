@@ -80,19 +80,20 @@ class Linter:
         has_passes: bool = False,
         jobs: int = 1,
         machine: Topology | None = None,
+        memory: int | None = None,
     ) -> None:
         self._settings = settings
         self._source = source
         self._has_passes = has_passes
         self._jobs = jobs
-        self._machine = machine
+        self._machine, self._memory = machine, memory
         self._explainer = DiagnosticExplainer(source, dialects, options)
         self._lines = UserLines(list)
         self._comments: Comments = read_comments(source)
 
     def run(self, as_read: Op, after_passes: Op) -> LintResult:
         """The findings in a program: as it was read, and after the passes of its pipeline."""
-        programs = _Programs(as_read, after_passes, self._has_passes, self._jobs, self._machine)
+        programs = _Programs(as_read, after_passes, self._has_passes, self._jobs, self._machine, self._memory)
         self._lines = UserLines.of_module(as_read)
         result = LintResult(diagnostics=list(self._comments.problems))
         placeds: list[_Placed] = []
@@ -149,7 +150,7 @@ class Linter:
             # A change that is worth it for its time may save nothing of what a rule counts.
             saved = max(trial.effect.saved(measure), 0)
             finding = replace(placed.finding, cost=saved)
-            worded = _with_others(search.names.worded(trial, search.trials), alone, search.names)
+            worded = _with_others(search.worded(trial), alone, search.names)
             yield placed._replace(
                 finding=finding, diagnostic=_with_change(placed, worded, search.names, self._explainer)
             )
@@ -385,15 +386,21 @@ class _Programs:
     """Implements `LintedPrograms`."""
 
     def __init__(
-        self, as_read: Op, after_passes: Op, has_passes: bool, jobs: int, machine: Topology | None
+        self,
+        as_read: Op,
+        after_passes: Op,
+        has_passes: bool,
+        jobs: int,
+        machine: Topology | None,
+        memory: int | None,
     ) -> None:
         self.as_read = LintedProgram(as_read, machine)
-        self._memory = None if machine is None or machine.memory is None else int(machine.memory)
+        self._memory = machine.hbm_bytes if memory is None and machine is not None else memory
         pipeline = completing_pipeline(after_passes, has_passes, machine)
         self.trials = trials_on(
             after_passes, pipeline, machine, is_inlined=not has_passes, make=LintedProgram
         )
-        self.search = Search(self.trials, keeps_slower=True, jobs=jobs)
+        self.search = Search(self.trials, memory=self._memory, keeps_slower=True, jobs=jobs)
         self.has_failed = False
 
     def place_of(self, op: Op) -> tuple[str, str, str]:

@@ -67,7 +67,7 @@ class Options(AnalysisOptions):
     device_memory: str | None = flag(
         default=None,
         placeholder="SIZE",
-        needs=("report", "check", "advise", "compiled", "mesh-sweep"),
+        needs=("report", "check", "lint", "explain", "advise", "compiled", "mesh-sweep"),
         help="report whether the program fits in the memory of a device, such as 16GiB (default: that of "
         "--topology)",
     )

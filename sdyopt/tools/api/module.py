@@ -167,6 +167,7 @@ class Module(ProgramView):
             advise_verify=verify,
             jax=(python, 300, 8),
             memory=memory,
+            fills_memory=memory is not None,
             # Python may have threads, such as those of JAX.
             may_fork=False,
         )

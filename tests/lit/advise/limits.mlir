@@ -9,9 +9,9 @@
 // RUN: not sdy-opt %s --advise --advise-memory=lots 2>&1 | filecheck %s --check-prefix=SIZE
 // RUN: not sdy-opt %s --advise --advise-memory=20kB --advise-verify --jax-python=no-such-python 2>&1 | filecheck %s --check-prefix=NO-JAX
 
-// A program above the limit gets what lowers its peak memory.
+// A program above the limit gets what lowers its peak memory, and costs no more of the time than that is of the excess.
 //
-// MEMORY: lower the peak memory, which is above the limit
+// MEMORY: 1 change lowers the peak memory, which is above the limit
 // MEMORY: peak memory 26.0 KiB → {{[0-9.]+}} KiB (−
 
 // Without any annotation, the batch and the weights are sharded from nothing.

@@ -3,6 +3,7 @@
 // RUN: filecheck %s --check-prefix=JSON < %t.json
 // RUN: sdy-opt %s --check --report=%t.html
 // RUN: filecheck %s --check-prefix=HTML < %t.html
+// RUN: sdy-opt %s --check --device-memory=18MiB | filecheck %s --check-prefix=FITS
 
 // Moments that are replicated send nothing, because the next step gets them as they are, but they are most of the peak.
 //
@@ -14,6 +15,13 @@
 // JSON:        "memory_place": {"file": "", "line": 0,
 // JSON-SAME:   "name": "nu['w'] and 2 more", "peak_bytes": {{[0-9]+}}
 // HTML:        of the peak memory
+//
+// If the program does not fit, what lowers its peak comes first, and it says whether the program fits then.
+//
+// FITS:        does not fit in 18.0 MiB
+// FITS:        the state of the optimizer as its parameters: as much sent, -9.00 MiB memory; then it fits in
+// FITS-NEXT:   18.0 MiB
+// FITS-NEXT:   why: 9.00 MiB of the peak memory ({{[0-9]+}}%): several devices hold the same values
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(
     %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>} loc("params['w']"),

@@ -154,11 +154,20 @@ def test_a_collective_that_sends_less_may_take_longer_by_the_error_of_times() ->
 
 def test_above_the_limit_of_memory_a_lower_peak_pays() -> None:
     search = search_on_nothing(memory=90 << 20)
-    slower = BEFORE._replace(seconds=Fraction(500))
-    for peak, pays in ((99, True), (100, False), (101, False)):
-        assert search.pays(Trial(Change(), BEFORE, slower._replace(peak_bytes=peak << 20))) == pays
+    # What makes it fit may cost any time, and what does a tenth of that, a tenth of the time.
+    for peak, seconds, pays in (
+        (90, 500, True),
+        (91, 500, False),
+        (99, 110, True),
+        (99, 111, False),
+        (100, 50, False),
+        (101, 50, False),
+    ):
+        after = BEFORE._replace(peak_bytes=peak << 20, seconds=Fraction(seconds))
+        assert search.pays(Trial(Change(), BEFORE, after)) == pays
     assert search.excess(BEFORE) == 10 << 20
-    # Below it the peak may rise up to it.
+    # Below it the peak may rise up to it if that is asked for.
+    search.fills_memory = True
     low = BEFORE._replace(peak_bytes=1 << 20)
     for peak, pays in ((90, True), (91, False)):
         after = low._replace(seconds=Fraction(50), peak_bytes=peak << 20)

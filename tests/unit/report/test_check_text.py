@@ -116,7 +116,7 @@ def test_the_best_set_has_the_numbers_of_places_and_other_changes(sent: int, exp
     parts = Change((), words=("other", "")), Change((), words=("first", ""))
     trial = trial_of(after)._replace(change=Change((), parts=parts), texts=("shard w", "shard x"))
     place = SimpleNamespace(best=trial_of(after)._replace(change=parts[1]), shared=0)
-    check = cast(CheckResult, SimpleNamespace(together=trial, places=[place]))
+    check = cast(CheckResult, SimpleNamespace(together=trial, places=[place], memory_place=None))
     assert together_text(check) == expected
     # A place with the set as its change has this text, and no line of its own follows.
     whole, again = (SimpleNamespace(best=trial, shared=shared) for shared in (0, 1))

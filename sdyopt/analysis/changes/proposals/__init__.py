@@ -22,7 +22,7 @@ from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, written
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
-from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass
+from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass, is_uniform
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
@@ -33,6 +33,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result, path_parts
 from sdyopt.shardy.record import FunctionResult, Subject
+from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 
 class ProposedOn:
@@ -151,9 +152,11 @@ class ProposedOn:
     def change(self, edits: Iterable[AnnotationEdit], title: str = "", reason: str = "") -> Change:
         """A change as JAX makes it: a statement constrains a value and its gradient, others follow.
 
-        It is empty if it is not known what follows.
+        It is empty if it is not known what follows, or if no statement constrains a value.
         """
         constrained = self.gradients.constrained(edits)
+        if any(edit.is_new_constraint and _is_literal(edit.subject) for edit in constrained):
+            return Change()
         following = self.derived.following(constrained)
         if following is None:
             return Change()
@@ -236,6 +239,13 @@ def sure_proposals(program: ProposedOn) -> Iterator[Change]:
     for kind in kinds().values():
         if kind.is_sure:
             yield from kind.propose(program)
+
+
+def _is_literal(subject: Subject) -> bool:
+    """Whether a value is a literal in an expression, such as the 0 in `max(x, 0)`, which compilers fold."""
+    if isinstance(subject, FunctionResult) or not is_uniform(subject):
+        return False
+    return all(is_elementwise(user.signature) for user in subject.users)
 
 
 def _path(subject: Subject) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ from sdyopt.analysis.interface.pages.section import ReportTable
 from sdyopt.analysis.report.check.checker import (
     CheckResult,
     CostlyPlace,
+    MemoryPlace,
     PlaceCollectives,
     first_untried,
     kind_of,
@@ -102,12 +103,16 @@ def check_text(check: CheckResult, width: int) -> str:
     # Why what saves fewer bytes comes first.
     gains = [place.best.effect.saved(Measure.WIRE) for place in changed if place.best and not place.shared]
     has_time = gains != sorted(gains, reverse=True)
-    number = 0
-    for number, place in enumerate(changed, 1):
+    first = _first_number(check)
+    # What makes a program fit comes first.
+    if (memory := check.memory_place) is not None and first > 1:
+        lines += _memory_lines(memory, 1, is_compiled)
+    for number, place in enumerate(changed, first):
         if place.shared:
             saved, sent = bytes_text(place.shared_bytes), total_text(place.total)
             part = f"all {sent}" if saved == sent else f"{saved} of {sent}"
-            lines.append(f"{number}. {place.name}: the change of {place.shared} saves {part}, too")
+            other = place.shared + first - 1
+            lines.append(f"{number}. {place.name}: the change of {other} saves {part}, too")
             continue
         # What goes together is said once, and with the numbers of what is above.
         is_all = is_together(check, place)
@@ -115,10 +120,10 @@ def check_text(check: CheckResult, width: int) -> str:
             f"{number}. {together_text(check) if is_all else change_of(check, place, has_time)}",
             f"{_INDENT}{_WHY}{sent_and_why(check, place, room)}",
         ]
-    if (memory := check.memory_place) is not None:
+    number = first + len(changed) - 1
+    if memory is not None and first == 1:
         number += 1
-        lines.append(f"{number}. {trial_text(memory.trial, is_compiled)}")
-        lines.append(f"{_INDENT}{_WHY}{memory_title(memory)}: {MEMORY_REASON}")
+        lines += _memory_lines(memory, number, is_compiled)
     if check.together is not None and not any(is_together(check, place) for place in changed):
         lines.append(together_text(check))
     if others:
@@ -141,6 +146,16 @@ def check_text(check: CheckResult, width: int) -> str:
             lines += _NO_ARGUMENTS if arguments.results and not arguments.arguments else _NO_MESH
     shown = map(replace_unprintable, lines)
     return "".join(f"{line}\n" if len(line) <= width else folded(line, width) for line in shown)
+
+
+def _first_number(check: CheckResult) -> int:
+    """The number of the first place that sends: 2 if what makes the program fit comes before it."""
+    return 2 if check.memory_place is not None and check.fits is False else 1
+
+
+def _memory_lines(memory: MemoryPlace, number: int, is_compiled: bool) -> Iterator[str]:
+    yield f"{number}. {trial_text(memory.trial, is_compiled)}"
+    yield f"{_INDENT}{_WHY}{memory_title(memory)}: {MEMORY_REASON}"
 
 
 def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
@@ -464,7 +479,10 @@ def together_text(check: CheckResult) -> str:
     trial = check.together
     assert trial is not None
     numbers: dict[object, str] = {}
-    for number, place in enumerate(split_places(check)[0], 1):
+    first = _first_number(check)
+    if first > 1 and check.memory_place is not None:
+        numbers[check.memory_place.trial.change.key] = "1"
+    for number, place in enumerate(split_places(check)[0], first):
         if place.best is not None:
             numbers.setdefault(place.best.change.key, str(number))
     parts = zip(trial.change.parts, trial.texts, strict=True)

@@ -219,7 +219,7 @@ class Checker:
     def check(self, report: Report, memory: int | None = None) -> CheckResult:
         """The check of the program after the passes, on which a report was made."""
         memory = report.device_memory if memory is None else memory
-        return check_of(report, Search(self._trials, jobs=self._jobs), memory)
+        return check_of(report, Search(self._trials, memory=memory, jobs=self._jobs), memory)
 
 
 def check_of(report: Report, search: Search, memory: int | None = None, most: int = PLACES) -> CheckResult:

@@ -50,7 +50,8 @@ def trial_text(trial: Trial, is_compiled: bool = False, has_time: bool = False) 
     figures, risk = trial.effect.figures_text, trial.effect.text[len(trial.effect.figures_text) :]
     if has_time and "% time" not in figures and (faster := trial.effect.faster) > 0:
         figures += f", -{faster}% time"
-    effect = f"{'estimated ' if is_compiled else ''}{figures}{risk}"
+    fits = "" if trial.fits_in is None else f"; then it fits in {bytes_text(trial.fits_in)}"
+    effect = f"{'estimated ' if is_compiled else ''}{figures}{risk}{fits}"
     return f"{text}{now}: {effect}{others if results else ''}"
 
 
