@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -17,6 +18,7 @@ from sdyopt.analysis.changes.processes import prepare
 from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
+from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.machines import idle_text
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import source_location
@@ -112,6 +114,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             flops, share = flop_totals(report)[0], useful_share(report)
             time = None if report.time is None else _seconds(report, report.time)
             estimated: dict[str, int] = {}
+            used = _used_axes(module)
             if compilation is not None and not problem:
                 try:
                     report.compiled = compilation.figures(report)
@@ -132,9 +135,24 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "flops": round(flops.high),
                 "useful_share": None if share is None else float(share),
                 "seconds": time,
+                "unused": [name for name, size in sizes.items() if size > 1 and name not in used],
                 "idle": "" if topology is None else idle_text(topology.name, report.devices),
                 "layouts": [] if topology is None else _layouts(report, topology),
             }
+
+
+def _used_axes(module: Op) -> set[str]:
+    """The axes along which a program with collectives shards values, or is written for each device."""
+    shapes, used = LocalShapes(module), set[str]()
+    for op in module.walk():
+        if isinstance(op, ManualComputationOp):
+            used.update(op.manual_axes)
+        blocks = (block for region in op.regions for block in region.blocks)
+        values = chain(op.results, *(block.arguments for block in blocks))
+        for sharding in filter(None, map(shapes.sharding, values)):
+            axes = chain(sharding.unreduced_axes, *(dim.axes for dim in sharding.dims))
+            used.update(axis.name for axis in axes)
+    return used
 
 
 def _seconds(report: Report, time: TimeEstimate) -> float:

@@ -115,6 +115,7 @@ class SweptMesh:
 
     `layouts` are the ways to lay the mesh on a machine, the fastest first: the order of its `axes` that makes
     one, what each axis is `on`, and the `seconds`. `idle` says which devices of the machine the mesh leaves.
+    `unused` are the axes of several devices along which nothing is sharded.
     """
 
     sizes: dict[str, int]
@@ -129,6 +130,7 @@ class SweptMesh:
     estimated_wire_bytes: int | None = None
     estimated_peak_bytes: int | None = None
     idle: str = ""
+    unused: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -168,10 +170,11 @@ class Sweep:
     def best(self) -> list[SweptMesh]:
         """For each number of devices, the mesh that fits and takes the least time.
 
-        Without times, it is the one that sends least.
+        Without times, it is the one that sends least. Axes along which nothing is sharded only add devices.
         """
         swept_meshes_by_number: dict[int, SweptMesh] = {}
-        for row in filter(self.fits, self.rows):
+        fitting = list(filter(self.fits, self.rows))
+        for row in [row for row in fitting if not row.unused] or fitting:
             devices = row.devices or 0
             if devices not in swept_meshes_by_number or _cost(row) < _cost(swept_meshes_by_number[devices]):
                 swept_meshes_by_number[devices] = row
@@ -298,8 +301,10 @@ def note_of(sweep: Sweep, row: SweptMesh) -> str:
         note = "best" if len(best) == 1 else f"best of {row.devices}"
     else:
         note = row.problem or ("" if sweep.fits(row) else "does not fit")
+    listed = " and ".join(f'"{axis}"' for axis in row.unused)
+    unused = f"nothing is sharded along {listed}" if listed else ""
     # What most meshes leave idle is said once, below the table.
-    return "; ".join(filter(None, (note, "" if sweep.leaves_idle else row.idle)))
+    return "; ".join(filter(None, (note, unused, "" if sweep.leaves_idle else row.idle)))
 
 
 def sweep_text(sweep: Sweep, width: int = 100) -> str:
