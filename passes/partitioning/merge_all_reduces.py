@@ -15,7 +15,8 @@ reduce-scatters as all-reduces are. Transposes between an all-reduce and the add
 becomes, so that only the slices are all-reduced,
     %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
     %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
-If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter.
+If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter. A slice is done before
+transposes for that: the gradient of a weight that a program gathers is such a slice of a transposed sum.
 
     %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<1xf32>
 becomes, if "x" is larger than 2 and only the first shard of %0 is not all padding,
@@ -108,6 +109,7 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
 
     If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these.
     """
+    op = _before_transposes(op, rewriter)
     collective = op.tensor.defining_op
     if not isinstance(collective, AllReduceOp) or not _is_merged_sum(collective):
         return
@@ -142,6 +144,34 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
         shard = rewriter.create(AllReduceOp, [shard], [type], reduced, before=op, location=location).result
     rewriter.replace(op, [shard])
     rewriter.erase(collective)
+
+
+def _before_transposes(op: AllSliceOp, rewriter: Rewriter) -> AllSliceOp:
+    """Slices a sum before it is transposed, if nothing else uses it; returns the slice that is left."""
+    transposes: list[TransposeOp] = []
+    inner = op.tensor.defining_op
+    while isinstance(inner, TransposeOp) and inner.parent is op.parent and _has_one_use(inner.out):
+        transposes.append(inner)
+        inner = inner.operand.defining_op
+    if not transposes or not isinstance(inner, AllReduceOp) or not _is_merged_sum(inner):
+        return op
+    axes, sharding = op.slicing_axes.dims, op.out_sharding
+    for transpose in transposes:
+        set_sharding(transpose.out, sharding, rewriter)
+        # Where a dimension of the operand is in the result.
+        places = sorted(range(len(axes)), key=transpose.permutation.__getitem__)
+        axes = tuple(axes[place] for place in places)
+        sharding = sharding.with_dims([sharding.dims[place] for place in places])
+    first = transposes[-1]
+    attributes = {"slicing_axes": AxesPerDim(axes), "out_sharding": sharding}
+    type = first.operand.type
+    moved = rewriter.create(
+        AllSliceOp, [first.operand], [type], attributes, before=first, location=op.lazy_location
+    )
+    assert isinstance(moved, AllSliceOp)
+    rewriter.set_operand(first.operand_uses[0], moved.result)
+    rewriter.replace(op, [op.tensor])
+    return moved
 
 
 def _sum_instead_of_gather(op: AllGatherOp, types: LocalTypes, rewriter: Rewriter) -> None:

@@ -70,6 +70,11 @@ class CompilerBehavior(Enum):
         "32-bit floats that only products of default precision or conversions to bf16 use are sent as bf16",
         "report/compilers.mlir",
     )
+    CONVERTS_BEFORE_SENDING = (
+        (GPU,),
+        "what is only converted to a narrower type after it is gathered or moved is sent in that type",
+        "report/compilers.mlir",
+    )
     COLLECTIVE_PRODUCTS = (
         (TPU,),
         "a product that scatters its result, or one of 16-bit floats that gathers its left operand, sends "

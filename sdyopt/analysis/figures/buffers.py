@@ -27,7 +27,7 @@ from sdyopt.analysis.figures.fusion import (
     is_fusible,
     is_view,
 )
-from sdyopt.analysis.figures.narrow_floats import is_for_products
+from sdyopt.analysis.figures.narrow_floats import SUMS, converted_after, is_for_products
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
@@ -90,6 +90,7 @@ class BlockBuffers:
         self._ops = ops
         self._bytes = bytes_of
         self._narrows = CompilerBehavior.PRODUCTS_OF_BF16 in behaviors
+        self._converts_before_sending = CompilerBehavior.CONVERTS_BEFORE_SENDING in behaviors
         self._looks_up_late = CompilerBehavior.LOOKS_UP_LATE in behaviors
         self._sums_in_place = CompilerBehavior.SUMS_IN_PLACE in behaviors
         self._may_write = may_write
@@ -172,6 +173,9 @@ class BlockBuffers:
     def _size(self, value: Value) -> int:
         """The bytes of a new buffer of a value, in the type in which it is written."""
         size = self._bytes(value)
+        if self._converts_before_sending and isinstance(value.defining_op, CollectiveOp):
+            converted = None if isinstance(value.defining_op, SUMS) else converted_after(value)
+            return size if converted is None else min(size, self._bytes(converted))
         if not self._narrows:
             return size
         end = _computed_by(value) if isinstance(value, OpResult) and type(value.op) in PRODUCTS else value

@@ -19,7 +19,13 @@ from sdyopt.analysis.figures.loop_invariants import (
     sum_over_iterations,
 )
 from sdyopt.analysis.figures.machines import ASSUMED_MACHINE
-from sdyopt.analysis.figures.narrow_floats import ALL_REDUCES, DEFAULT_WIDTH, SUMS, is_for_products
+from sdyopt.analysis.figures.narrow_floats import (
+    ALL_REDUCES,
+    DEFAULT_WIDTH,
+    SUMS,
+    converted_after,
+    is_for_products,
+)
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import NamedTuple, replace
@@ -184,6 +190,20 @@ def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collect
         wire_bytes=collective.wire_bytes * share,
         compiled=_BF16,
     )
+
+
+def _as_converted(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A collective that sums up nothing, and of whose result only a conversion to a narrower type is used."""
+    if not collective.wire_bytes or len(op.results) != 1 or isinstance(op, SUMS):
+        return None
+    converted = converted_after(op.results[0])
+    before = element_of(op.results[0].type)
+    after = None if converted is None else element_of(converted.type)
+    if not isinstance(before, FloatType) or not isinstance(after, FloatType) or after.width >= before.width:
+        return None
+    share = Fraction(after.width, before.width)
+    text = f"sent as {after.name}, because only a conversion uses it"
+    return replace(collective, wire_bytes=collective.wire_bytes * share, compiled=text)
 
 
 def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
@@ -422,6 +442,7 @@ _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.SCATTERS_AFTER_LOOPS, _scatter_after_loops),
     (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),
+    (CompilerBehavior.CONVERTS_BEFORE_SENDING, _as_converted),
     (CompilerBehavior.COLLECTIVE_PRODUCTS, _as_ring),
     (CompilerBehavior.SCATTERS_DIMENSIONS, _along_dimensions),
     (CompilerBehavior.SCATTERS_TILES, _in_tiles),

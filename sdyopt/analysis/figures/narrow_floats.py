@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sdyopt.analysis.figures.execution_counts import is_passed_on
-from sdyopt.analysis.figures.loop_invariants import BODIES, RELAYOUTS, owner_of
+from sdyopt.analysis.figures.loop_invariants import BODIES, RELAYOUTS, only_user, owner_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp, CollectiveOp, ReduceScatterOp
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
@@ -70,6 +70,15 @@ def is_for_products(value: Value) -> bool:
             pending += [target for target in moved if target not in visited]
             visited.update(moved)
     return is_used and not pending
+
+
+def converted_after(value: Value) -> Value | None:
+    """What a value is converted to by its only use, maybe reshaped or transposed before."""
+    while (user := only_user(value)) is not None and isinstance(user, RELAYOUTS):
+        if isinstance(user, ConvertOp):
+            return user.results[0]
+        value = user.results[0]
+    return None
 
 
 def narrowed_by(op: Op) -> list[Value]:

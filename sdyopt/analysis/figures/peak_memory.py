@@ -38,6 +38,7 @@ _CALLS = (CallOp, CompositeOp)
 _BEHAVIORS = (
     CompilerBehavior.CONSTANTS_IN_LOOPS,
     CompilerBehavior.CONVERTS_BEFORE_LOOPS,
+    CompilerBehavior.CONVERTS_BEFORE_SENDING,
     CompilerBehavior.COPIES_GATHERED,
     CompilerBehavior.COPIES_GATHERED_MINOR,
     CompilerBehavior.FUSES_INTO_PRODUCTS,

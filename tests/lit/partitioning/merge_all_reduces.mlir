@@ -83,3 +83,32 @@ func.func @few_elements(%a: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %2 = sdy.all_gather [{"x"}, {}] %a out_sharding=<@mesh, [{}, {}]> : tensor<4x8xf32>
   return %1, %2 : tensor<1x8xf32>, tensor<4x8xf32>
 }
+
+// Of a transposed sum, too, as the gradient of a weight is that a program gathers.
+// CHECK-LABEL: func.func @transposed_slice(
+// CHECK:         stablehlo.dot_general {{.*}}unreduced={"x"}
+// CHECK-NEXT:    %[[S:.*]] = sdy.reduce_scatter [{}, {"x"}] %0 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x16xf32>
+// CHECK-NEXT:    %[[T:.*]] = stablehlo.transpose %[[S]], dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// CHECK-NEXT:    return %[[T]]
+func.func @transposed_slice(%a: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<16x8xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x32xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+  %2 = stablehlo.transpose %1, dims = [1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>) -> tensor<16x8xf32>
+  %3 = sdy.all_slice [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<16x8xf32>
+  return %3 : tensor<16x8xf32>
+}
+
+// Dimensions move as three transposes say, in whole.
+// CHECK-LABEL: func.func @rotated_slice(
+// CHECK:         %[[S:.*]] = sdy.all_slice [{"y"}, {}, {}] %0 out_sharding=<@mesh, [{"y"}, {}, {}]> : tensor<8x16x4xf32>
+// CHECK-NEXT:    sdy.all_reduce {"x"} %[[S]] out_sharding=<@mesh, [{"y"}, {}, {}]>
+// CHECK-NEXT:    stablehlo.transpose {{.*}}, dims = [1, 2, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {"y"}]>]>}
+// CHECK-NEXT:    stablehlo.transpose {{.*}}, dims = [2, 1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"y"}, {}, {}]>]>}
+func.func @rotated_slice(%a: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<32x16x4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}, {}]>}) -> tensor<8x4x16xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}]>]>} : (tensor<8x32xf32>, tensor<32x16x4xf32>) -> tensor<8x16x4xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}, {}]> : tensor<8x16x4xf32>
+  %2 = stablehlo.transpose %1, dims = [1, 2, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}]>]>} : (tensor<8x16x4xf32>) -> tensor<16x4x8xf32>
+  %3 = stablehlo.transpose %2, dims = [2, 1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}]>]>} : (tensor<16x4x8xf32>) -> tensor<8x4x16xf32>
+  %4 = sdy.all_slice [{"y"}, {}, {}] %3 out_sharding=<@mesh, [{"y"}, {}, {}]> : tensor<8x4x16xf32>
+  return %4 : tensor<8x4x16xf32>
+}

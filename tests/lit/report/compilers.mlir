@@ -348,3 +348,24 @@ func.func @scattered(%x: tensor<512x512xbf16> {sdy.sharding = #sdy.sharding<@mes
   } : (tensor<512x512xbf16>) -> tensor<512x512xf32>
   return %r : tensor<512x512xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// A weight is gathered and converted: GPU sends what it is converted to, as TPU does if that has 16 bits. The gradient
+// of such a weight is the slice of a transposed sum, which is scattered instead.
+// CHECK-LABEL: communication: 4.50 MiB
+// TPU-LABEL: communication: 3.00 MiB
+// GPU-LABEL: communication: 3.00 MiB
+// GPU: sent as bf16
+// CPU-LABEL: communication: 4.50 MiB
+func.func @gathered_in_program(%x: tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<1024x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %0 = sdy.sharding_constraint %w <@mesh, [{}, {}]> : tensor<1024x1024xf32>
+  %1 = stablehlo.convert %0 : (tensor<1024x1024xf32>) -> tensor<1024x1024xbf16>
+  %2 = stablehlo.dot_general %x, %1, contracting_dims = [1] x [0] : (tensor<512x1024xbf16>, tensor<1024x1024xbf16>) -> tensor<512x1024xbf16>
+  %3 = stablehlo.dot_general %y, %x, contracting_dims = [0] x [0] : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<1024x1024xbf16>
+  %4 = sdy.sharding_constraint %3 <@mesh, [{}, {}]> : tensor<1024x1024xbf16>
+  %5 = stablehlo.transpose %4, dims = [1, 0] : (tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
+  return %2, %5 : tensor<512x1024xbf16>, tensor<1024x1024xbf16>
+}
