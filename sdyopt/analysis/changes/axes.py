@@ -70,7 +70,7 @@ def mesh_of(module: Op) -> MeshOfProgram | None:
             orders.setdefault(frozenset(names), set()).add(names)
     # Sub-axes of one axis have its name.
     only = {names: next(iter(of)) for names, of in orders.items() if len(of) == 1}
-    usable = {names: order for names, order in only.items() if len(order) == len(names) > 1}
+    usable = {names: order for names, order in only.items() if len(order) == len(names)}
     return MeshOfProgram(largest.mesh, SymbolRef(largest.sym_name), usable)
 
 

@@ -215,12 +215,14 @@ class ExplainedChanges:
         trial = self._of_check(line) or self._search.written_on(line) or self._search.at_line(line)
         if trial is not None:
             self._add_trial(node, trial, "", line)
+            node.add(f"why: {why}")
+            return
         place = self._place_of_check(line)
-        if trial is None and place is not None and place.untried:
-            node.add(f"help: {place.untried}")
-        blocker = f"{place.blocker}; " if trial is None and place is not None and place.blocker else ""
-        node.add(f"why: {blocker}{why}")
-        if trial is None and self._search.can_try and (place is None or not place.untried):
+        untried, blocker = ("", "") if place is None else (place.untried, place.blocker)
+        if untried:
+            node.add(f"help: {untried}")
+        node.add(f"why: {f'{blocker}; ' if blocker else ''}{why}")
+        if self._search.can_try and not untried:
             node.add(self._no_help)
 
     def _of_check(self, line: str) -> Trial | None:

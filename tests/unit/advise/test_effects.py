@@ -75,6 +75,25 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert ("; XLA may send more" in effect.text) != holds
 
 
+def test_what_is_sent_more_but_at_most_less_is_sure() -> None:
+    """With as many bytes of results and slices as before, and fewer seconds whatever a partitioner does."""
+    before = figures(100)._replace(penalty=Fraction(2), of_results=Fraction(7), sliced=5)
+    after = before._replace(
+        wire_bytes=Fraction(110),
+        penalty=Fraction(1),
+        reshards=figures(0, conflicts=10, moved=50).reshards,
+    )
+    for figures_after, may in (
+        (after, False),
+        (after._replace(penalty=Fraction(2)), True),
+        (after._replace(of_results=Fraction(8)), True),
+        (after._replace(sliced=6), True),
+    ):
+        trial = Trial(Change(), before, figures_after)
+        assert not trial.effect.holds
+        assert trial.may_send_still_more == may
+
+
 def test_a_change_is_said_in_words_of_shardy_if_no_line_is_of_jax() -> None:
     names = cast(ChangeNames, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))
@@ -327,7 +346,7 @@ def _at_lines(saved: int, *lines: str) -> Trial:
 
 def test_the_one_constraint_of_several_that_saves_most_comes_first() -> None:
     wide = _at_lines(40, "12", "14", "15", "16")
-    for saved, is_first in ((30, True), (10, False)):
+    for saved, is_first in ((20, True), (19, False)):
         few = _at_lines(saved, "14")
         assert (few in without_equals([wide, few], True)) == is_first
         assert surest_first([wide, few], moves_whole=True)[0] is (few if is_first else wide)

@@ -20,6 +20,7 @@ from sdyopt.analysis.report.check.check_text import (
     change_of,
     check_text,
     is_together,
+    kinds_of,
     together_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
@@ -213,3 +214,15 @@ def test_what_annotations_change_comes_first_unless_it_is_little(
 
     places = [place("written", 100 - share), place("annotated", share)]
     assert checker.places_to_show([], places, most=2)[0].name == first
+
+
+def test_as_many_kinds_as_fit_are_named() -> None:
+    check = sdyopt.check((EXAMPLE.parents[1] / "tests/lit/check/explicit.mlir").read_text()).ir
+    first, second = "all_gather along data:(2)2 64 B", "all_reduce along model 64 B"
+    for width, text in {
+        103: f"{first}, {second}, collective_permute along data, model 32 B",
+        102: f"{first}, {second}, 1 other",
+        68: f"{first}, 2 others",
+        40: "all_gather along data:(2)2",
+    }.items():
+        assert kinds_of(check, check.places[0], width) == text

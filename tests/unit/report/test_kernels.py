@@ -473,6 +473,20 @@ def test_precision_and_type_change_the_rate() -> None:
     assert f8 == pytest.approx(bf16 / 2)
 
 
+def test_what_is_gathered_for_products_alone_is_narrowed_by_a_kernel_before() -> None:
+    """Unless another kernel computes it. It reads 4 bytes for each that are written as 2."""
+    gather = """= "stablehlo.all_gather"(%x)
+        <{all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}>
+        : (tensor<512x512xf32>) -> tensor<1024x512xf32>"""
+    product = """%r = stablehlo.dot_general %g, %b, contracting_dims = [1] x [0]
+        : (tensor<1024x512xf32>, tensor<512x512xf32>) -> tensor<1024x512xf32>"""
+    result = "tensor<1024x512xf32>"
+    found = kernels(f"%g {gather.replace('%x', '%a')}\n{product}", result)
+    assert (found.count, found.bytes) == (1, MIB * 3 // 2)
+    before = "%x = stablehlo.tanh %a : tensor<512x512xf32>"
+    assert kernels(f"{before}\n%g {gather}\n{product}", result).bytes == 2 * MIB
+
+
 def test_kernels_of_pallas_take_what_they_say() -> None:
     """As JAX lowers a kernel with a `cost_estimate`."""
     cost = r"{\22bytes_accessed\22:1024,\0A\22flops\22:985000000}"

@@ -476,3 +476,23 @@ def test_a_scatter_is_read_at_the_end_of_a_long_chain() -> None:
         """
     )
     assert report_on(program, built_in_topology("tpu-v5e")).memory.peak >= 16 * KIB
+
+
+@pytest.mark.parametrize(
+    ("batch", "features", "peak"), [(7, 32, 835_584), (8, 31, 909_312), (8, 32, 2_113_536)]
+)
+def test_features_of_a_convolution_are_in_lanes_if_tiles_are_full(
+    batch: int, features: int, peak: int
+) -> None:
+    """Although an image of 128 columns would take less memory with these in lanes."""
+    images, kernel = f"tensor<{batch}x3x128x{features}xf32>", f"tensor<3x3x{features}x{features}xf32>"
+    program = f"""
+        func.func @main(%a: {images}, %k: {kernel}) -> {images} {{
+          %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+              window = {{pad = [[1, 1], [1, 1]]}}
+              {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+              : ({images}, {kernel}) -> {images}
+          return %0 : {images}
+        }}
+    """
+    assert report_on(module(program), built_in_topology("tpu-v5e")).memory.peak == peak

@@ -9,7 +9,7 @@ from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.interface.pages.section import ReportTable, Section, without_empty
 from sdyopt.analysis.report.json_report import json_report
-from sdyopt.analysis.report.sections import most_repeated, sections_of
+from sdyopt.analysis.report.sections import differing_peaks, most_repeated, sections_of
 from sdyopt.analysis.report.text_report import section_lines, text_report
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -108,3 +108,8 @@ def test_the_largest_rows_are_shown_of_whichever_lines() -> None:
     text = "\n".join(section_lines([], [Section("heading", [], [table])], 80, 9, 5))
     assert [size in text for size in ("99 B", "59 B", "1 B")] == [True, True, False]
     assert "… and 5 more" in text
+
+
+def test_peaks_differ_if_they_are_more_than_a_tenth_off() -> None:
+    peaks = {"TPU": 219, "GPU": 221, "CPU": 179}
+    assert differing_peaks(Memory(peak=200, by_compiler=peaks)) == {"GPU": 221, "CPU": 179}
