@@ -13,6 +13,7 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Annotation, Trial
+from sdyopt.analysis.figures.figures import Compiled
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.analysis import check_json
@@ -175,12 +176,18 @@ def test_places_that_a_change_helps_come_first_in_the_order_of_the_changes() -> 
 
 def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     places_of = checker.places_of
-    monkeypatch.setattr(checker, "places_of", lambda collectives: places_of(collectives)[-1:])
+    monkeypatch.setattr(checker, "places_of", lambda *given: places_of(*given)[-1:])
     check = sdyopt.check(EXAMPLE)
     best = "jax.lax.with_sharding_constraint(the gradient of weights[1], P('model', 'data'))"
     assert f"\nbest: {best}" in str(check)
     change = json.loads(check_json(check.ir))["elsewhere"]
     assert [written["spec"] for written in change["annotations"]] == ["P('model', 'data')"]
+    # The order of places is that of the bytes of the compiler, if it was asked.
+    report = check.ir.report
+    *_, last = places_of(report.collectives)
+    compiled = Compiled("libtpu", "v5e", report, sent={last.largest.number: Fraction(1)})
+    first, *others = places_of(report.collectives, compiled)
+    assert (first.key, first.compiled) == (last.key, 1) and {place.compiled for place in others} == {0}
 
 
 def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed() -> None:

@@ -38,6 +38,7 @@ from sdyopt.analysis.report.check.checker import (
     first_untried,
     kind_of,
     part_of,
+    sent_as_compiled,
 )
 from sdyopt.analysis.report.check.trial_text import (
     MEMORY_REASON,
@@ -127,7 +128,6 @@ def check_text(check: CheckResult, width: int) -> str:
     if check.together is not None and not any(is_together(check, place) for place in changed):
         lines.append(together_text(check))
     if others:
-        others.sort(key=lambda place: -(compiled_bytes(check, place.parts) or 0))
         lines.append(f"{none_text(check)}; {'the rest' if number else 'most'} is sent by")
         for place in others:
             number += 1
@@ -184,10 +184,7 @@ def split_places(check: CheckResult) -> tuple[list[CostlyPlace], list[CostlyPlac
 
 def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fraction | None:
     """What the program of the compiler sends for parts of a place; None without a compiler."""
-    if (compiled := check.report.compiled) is None:
-        return None
-    numbers = [item.number for part in parts for item in part.collectives]
-    return sum((compiled.sent.get(number, Fraction(0)) for number in numbers), Fraction(0))
+    return sent_as_compiled(check.report.compiled, parts)
 
 
 def none_text(check: CheckResult) -> str:

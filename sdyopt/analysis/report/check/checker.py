@@ -19,7 +19,7 @@ from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, t
 from sdyopt.analysis.figures.causes import WRITTEN, is_of_program, stated_results, with_stated_results
 from sdyopt.analysis.figures.compiled_collectives import AFTER_LOOPS
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
-from sdyopt.analysis.figures.figures import Collective, Report
+from sdyopt.analysis.figures.figures import Collective, Compiled, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
@@ -69,7 +69,8 @@ class CostlyPlace:
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
     has the same one, and `shared_bytes` what that saves here. `further` is the number of other lines that are
-    the same, and that are counted here. `untried` is what to write if that cannot be tried.
+    the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is what
+    the program of the compiler sends, if there is one.
     """
 
     parts: Sequence[PlaceCollectives]
@@ -81,6 +82,7 @@ class CostlyPlace:
     shared_bytes: Fraction = Fraction(0)
     further: int = 0
     untried: str = ""
+    compiled: Fraction | None = None
 
     @property
     def key(self) -> str:
@@ -225,7 +227,7 @@ class Checker:
 def check_of(report: Report, search: Search, memory: int | None = None, most: int = PLACES) -> CheckResult:
     """The check of a program after the passes, with at most so many places; lint shows more of them."""
     report = with_stated_results(report, stated_results(search.trials.module))
-    everywhere = places_of(report.collectives)
+    everywhere = places_of(report.collectives, report.compiled)
     check = CheckResult(report, costliest(everywhere), memory, search.trials.can_try)
     if not search.can_try:
         return check
@@ -307,7 +309,7 @@ def places_by_change(
     """The places that a change helps, and the others that send much, those that send most first.
 
     Of the places with one change, the one where it saves most has it; the others come after these. They have
-    the order of the changes.
+    the order of the changes or, with a compiler, of the part of its bytes that these save.
     """
     least = sum(map(_cost, everywhere), Fraction(0)) / 100
     costly = [place for place in everywhere if _cost(place) >= least]
@@ -339,6 +341,8 @@ def places_by_change(
     order = [part.key for part in parts if part.key in owners] + [trial.change.key for trial in search.ranked]
     ranks = {key: rank for rank, key in reversed(list(enumerate(order)))}
     changed = sorted(owners.values(), key=lambda place: ranks.get(place.key_of_change(), len(ranks)))
+    if any(place.compiled is not None for place in changed):
+        changed.sort(key=lambda place: -_saved_as_compiled(place, search))
     number_of = {place.key_of_change(): number for number, place in enumerate(changed, 1)}
     for place in (place for place in costly if place.best is not None and place not in changed):
         place.shared = number_of.get(place.key_of_change(), 0)
@@ -415,6 +419,8 @@ def _joined(group: Sequence[CostlyPlace]) -> CostlyPlace:
     if len(group) == 1:
         return group[0]
     place = _place([item for place in group for part in place.parts for item in part.collectives])
+    if group[0].compiled is not None:
+        place.compiled = sum((item.compiled or Fraction(0) for item in group), Fraction(0))
     place.further = len(group) - 1
     return place
 
@@ -434,12 +440,15 @@ def costliest(places: Sequence[CostlyPlace]) -> list[CostlyPlace]:
     return chosen
 
 
-def places_of(collectives: Sequence[Collective]) -> list[CostlyPlace]:
-    """The places of collectives, those that send most first."""
+def places_of(collectives: Sequence[Collective], compiled: Compiled | None = None) -> list[CostlyPlace]:
+    """The places of collectives, those that send most first, in the compiler's program if there is one."""
     lines: dict[str, list[Collective]] = {}
     for collective in collectives:
         lines.setdefault(_key(collective), []).append(collective)
-    result = sorted(map(_place, lines.values()), key=_cost, reverse=True)
+    result = list(map(_place, lines.values()))
+    for place in result if compiled is not None else ():
+        place.compiled = sent_as_compiled(compiled, place.parts)
+    result.sort(key=_cost, reverse=True)
     return [place for place in result if place.total.high or place.total.unknown]
 
 
@@ -454,6 +463,22 @@ def _place(collectives: Sequence[Collective]) -> CostlyPlace:
     phases = list(dict.fromkeys(collective.location.phase for collective in in_parts))
     total = wire_totals(collectives, lambda _: "")[""]
     return CostlyPlace(sorted(parts, key=_cost, reverse=True), total, phases)
+
+
+def sent_as_compiled(compiled: Compiled | None, parts: Sequence[PlaceCollectives]) -> Fraction | None:
+    """What the program of the compiler sends for parts of a place; None without a compiler."""
+    if compiled is None:
+        return None
+    numbers = [item.number for part in parts for item in part.collectives]
+    return sum((compiled.sent.get(number, Fraction(0)) for number in numbers), Fraction(0))
+
+
+def _saved_as_compiled(place: CostlyPlace, search: Search) -> Fraction:
+    """The part of the bytes of the compiler's program that the change of a place saves by our figures."""
+    before = search.sent_at(None, place.key)
+    if place.best is None or place.compiled is None or not before:
+        return Fraction(0)
+    return place.compiled * (1 - search.sent_at(place.best, place.key) / before)
 
 
 def _key(collective: Collective) -> str:
@@ -475,5 +500,10 @@ def part_of(group: Sequence[Collective], total: Total) -> PlaceCollectives:
 
 
 def _cost(place: CostlyPlace | PlaceCollectives) -> Fraction:
-    """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count."""
+    """What a place is sorted by: the bytes, those of one iteration for a loop of unknown trip count.
+
+    With a compiler, they are those of its program.
+    """
+    if isinstance(place, CostlyPlace) and place.compiled is not None:
+        return place.compiled
     return place.total.high + place.total.per_iteration
