@@ -52,14 +52,14 @@ class DerivedConstraints:
 
     def __init__(self, module: Op) -> None:
         self._module = module
-        self._is_explicit = any(
+        self.is_explicit = any(
             isinstance(op, ShardingConstraintOp) and is_derived(op) for op in module.walk()
         )
         self._of: dict[BlockArgument, tuple[list[_Tied], bool]] = {}
 
     def following(self, edits: Sequence[AnnotationEdit]) -> list[AnnotationEdit] | None:
         """What JAX changes with edits; None if that is not known, or if it rejects an operation then."""
-        if not self._is_explicit:
+        if not self.is_explicit:
             return []
         followers: dict[OpResult, AnnotationEdit] = {}
         for edit in edits:
@@ -145,7 +145,7 @@ class DerivedConstraints:
         """
         return {
             output
-            for argument in (arguments if self._is_explicit else ())
+            for argument in (arguments if self.is_explicit else ())
             if isinstance(argument, BlockArgument) and is_input(argument)
             for output, dims in self._tied(argument)[0]
             if None not in dims and is_derived(output.op)

@@ -31,6 +31,7 @@ PROGRAMS = (
     "advise/sliced_sums",
     "check/explicit",
     "check/explicit_axes",
+    "check/free_axes",
     "check/json",
     "check/memory",
     "check/same_batch",

@@ -69,8 +69,8 @@ class CostlyPlace:
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
     has the same one, and `shared_bytes` what that saves here. `further` is the number of other lines that are
-    the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is what
-    the program of the compiler sends, if there is one.
+    the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is
+    what the program of the compiler sends, if there is one.
     """
 
     parts: Sequence[PlaceCollectives]
