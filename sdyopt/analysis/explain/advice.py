@@ -199,16 +199,23 @@ class ExplainedChanges:
             return
         if (trial := self._of_check(place[0]) or search.at_place(place)) is not None:
             self._add_trial(node, trial, "", place[0])
-            return
-        node.add(self._no_help)
+        else:
+            self._add_untried(node, place[0])
 
-    @property
-    def _no_help(self) -> str:
-        search = self._search
+    def _add_untried(self, node: Sentence, line: str, why: str = "") -> None:
+        """Adds what a check says for a line without a trial, and why, or that nothing was found."""
+        place, search = self._place_of_check(line), self._search
+        untried, blocker = ("", "") if place is None else (place.untried, place.blocker)
+        if untried:
+            node.add(f"help: {untried}")
+        if reasons := "; ".join(filter(None, (blocker, why))):
+            node.add(f"why: {reasons}")
+        if untried or not search.can_try:
+            return
         left = search.proposed - search.tried
         more = f", {left} were not" if left > 0 else ""
         count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
-        return f"no help was found: {count}{more}; the line sends as much, or the program takes longer"
+        node.add(f"no help was found: {count}{more}; the line sends as much, or the program takes longer")
 
     def add_for_line(self, node: Sentence, line: str, why: str) -> None:
         """Adds what to write so that a line sends less, as a check has it, and then why it sends that."""
@@ -216,14 +223,8 @@ class ExplainedChanges:
         if trial is not None:
             self._add_trial(node, trial, "", line)
             node.add(f"why: {why}")
-            return
-        place = self._place_of_check(line)
-        untried, blocker = ("", "") if place is None else (place.untried, place.blocker)
-        if untried:
-            node.add(f"help: {untried}")
-        node.add(f"why: {f'{blocker}; ' if blocker else ''}{why}")
-        if self._search.can_try and not untried:
-            node.add(self._no_help)
+        else:
+            self._add_untried(node, line, why)
 
     def _of_check(self, line: str) -> Trial | None:
         place = self._place_of_check(line)

@@ -1,5 +1,6 @@
 // RUN: sdy-opt %s --check | filecheck %s
 // RUN: sdy-opt %s --lint=cheaper-sharding --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=LINT
+// RUN: sdy-opt %s --explain='#1' | filecheck %s --check-prefix=EXPLAIN
 
 // in_specs of a shard_map gather along "expert" what a loop computes with and exchanges then: all devices along it have
 // that. What comes back is different on each of them, and so is what is scaled by the index of the device.
@@ -12,6 +13,12 @@
 // LINT:       model.py:5:2: warning: the devices along "expert" exchange what all of them have: in_specs=P('data')
 // LINT:       help: write P(('data', 'expert')) in in_specs of the shard_map at model.py:8
 // LINT-NOT:   exchange what
+//
+// EXPLAIN:      #1 all_to_all
+// EXPLAIN-NEXT: written in the program
+// EXPLAIN-NEXT: help: write P(('data', 'expert')) in in_specs of the shard_map at model.py:8
+// EXPLAIN:      why: the devices along "expert" exchange what all of them have: in_specs=P('data') gather
+// EXPLAIN-NOT:  no help was found
 
 #same = loc("jit(step)/all_to_all"("step"("model.py":5:1)))
 #back = loc("jit(step)/all_to_all"("step"("model.py":6:1)))

@@ -3,6 +3,8 @@
 import re
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -302,3 +304,25 @@ def test_what_is_sharded_alike_is_free_if_it_is_elementwise_or_takes_nothing(
     assert not count or not priced.is_free([sharding, *[other] * count])
     unreduced = TensorSharding(none.mesh_or_ref, none.dims, (), (AxisRef("x"),))
     assert not priced.is_free([unreduced] * (count + 1))
+
+
+@pytest.mark.parametrize(
+    ("size", "limit", "highest"),
+    [
+        # In a large program, what saves three quarters of the noise may pay.
+        (400, 100, "99.25"),
+        # In a smaller one all that is not equal; beside the figures of another change, a twentieth more.
+        (399, 100, "99.999999"),
+        (399, 99, "103.95"),
+    ],
+)
+def test_a_change_is_tried_if_its_estimate_is_below_the_limit(size: int, limit: int, highest: str) -> None:
+    at_limit = Fraction(highest)
+    costs = [EstimatedCost(at_limit), EstimatedCost(at_limit - Fraction(1, 10**9)), None]
+    stub = SimpleNamespace(
+        _estimate=SimpleNamespace(costs=lambda changes, least: costs),
+        _size=size,
+        figures=SimpleNamespace(of_step=Fraction(100)),
+    )
+    estimated = Trials._estimated(cast(Trials, stub), [Change()] * 3, EstimatedCost(Fraction(limit)))
+    assert estimated == [trials._ABOVE, *costs[1:]]

@@ -34,6 +34,10 @@
 // CHECK: "t.attribute"() {value = affine_map<(d0)[s0] -> (d0 mod s0)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0)[s0] -> (d0 - (d0 floordiv s0) * s0)>} : () -> ()
 
+// It is none with another divisor, or the quotient of another number.
+// CHECK: "t.attribute"() {value = affine_map<(d0, d1) -> (d0 - (d0 floordiv 4) * 3, d0 - (d1 floordiv 4) * 4)>} : () -> ()
+"t.attribute"() {value = affine_map<(d0, d1) -> (d0 - (d0 floordiv 4) * 3, d0 - (d1 floordiv 4) * 4)>} : () -> ()
+
 // A sum with a quotient and a constant is no remainder.
 // CHECK: "t.attribute"() {value = affine_map<(d0) -> (d0 + d0 floordiv 4 - 4)>} : () -> ()
 "t.attribute"() {value = affine_map<(d0) -> (d0 + (d0 floordiv 4 - 4))>} : () -> ()
