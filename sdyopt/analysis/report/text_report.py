@@ -1,19 +1,15 @@
 """A report for a terminal: the most important figures first, and no wider than the terminal.
 
-rich lays out the tables. What comes from the program (names, locations) is never read as markup, and its
-control characters are replaced.
+Control characters of what comes from the program (names, locations) are replaced.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from io import StringIO
 from textwrap import wrap
 
-from rich.cells import set_cell_size
-from rich.console import Console, RenderableType
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len, chop_cells, set_cell_size
 
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.machines import machine_of_mesh
@@ -38,7 +34,7 @@ _NOTED_ROWS = 3
 _NOTE_LINES = 3
 # The largest widths of columns that are not the last; figures are never cut.
 _MAX_WIDTH = {"kind": 24, "type": 28, "where": 28, "report": 36, "weight": 36}
-_INDENT, _NOTE_INDENT = "  ", "        "
+_INDENT, _NOTE_INDENT, _BETWEEN = "  ", "        ", "  "
 _BYTES = constant_pattern(r"([\d.]+) ([KMGT]?)i?B")
 
 
@@ -81,12 +77,13 @@ def section_lines(
     `noted_rows` limits tables with notes, too.
     """
     for line in header:
-        yield from _rendered(printable(line), width)
+        yield from _wrapped(line, width)
     for section in sections:
         yield ""
-        yield from _rendered(printable(section.heading), width)
+        yield from _wrapped(section.heading, width)
         for sentence in section.sentences:
-            yield from _indented(printable(sentence), width)
+            for line in _wrapped(sentence, width - len(_INDENT)):
+                yield _INDENT + line
         for table in section.tables:
             yield from _table_lines(table, width, rows, noted_rows)
 
@@ -102,12 +99,12 @@ def _table_lines(table: ReportTable, width: int, rows: int | None, noted_rows: i
     # Rather the last column is below the others than cut.
     below = "" if table.has_notes or _width_of(table, limit) <= width - len(_INDENT) else table.columns[-1]
     shown = replace(table, has_notes=True) if below else table
-    header, *lines = _indented(_table(shown, limit), width)
-    yield header
+    header, *lines = _laid_out(shown, limit, width - len(_INDENT))
+    yield _INDENT + header
     for line, row in zip(lines, table.rows[:limit], strict=True):
-        yield line
+        yield _INDENT + line
         if shown.has_notes and row[-1]:
-            yield from _note(printable(f"{below}: {row[-1]}" if below else row[-1]).plain, width)
+            yield from _note(replace_unprintable(f"{below}: {row[-1]}" if below else row[-1]), width)
     if len(table.rows) > limit:
         yield f"{_INDENT}… and {len(table.rows) - limit} more"
     if small:
@@ -134,16 +131,19 @@ def _bytes_of(text: str) -> float | None:
     return float(match[1]) * float(1024**power)
 
 
-def _rendered(part: RenderableType, width: int) -> list[str]:
-    out = StringIO()
-    Console(file=out, width=width, force_terminal=False, no_color=True, highlight=False, emoji=False).print(
-        part
-    )
-    return out.getvalue().splitlines()
-
-
-def _indented(part: RenderableType, width: int) -> list[str]:
-    return [_INDENT + line for line in _rendered(part, width - len(_INDENT))]
+def _wrapped(text: str, width: int) -> list[str]:
+    """A text in lines of at most `width` columns, broken between words, or within what is longer."""
+    text = replace_unprintable(text)
+    if len(text) <= width and text.isascii():
+        return [text]
+    lines = [""]
+    for word in re.findall(r"\s*\S+\s*", text):
+        length = cell_len(word.rstrip())
+        if length <= width - cell_len(lines[-1]):
+            lines[-1] += word
+        else:
+            lines += [word] if length <= width else chop_cells(word, width)
+    return [line.rstrip() for line in (lines if lines[0] else lines[1:])]
 
 
 def _note(text: str, width: int) -> Iterator[str]:
@@ -164,35 +164,47 @@ def _width_of(table: ReportTable, limit: int) -> int:
     return sum(widths) + 2 * (len(widths) - 1)
 
 
-def _table(table: ReportTable, limit: int) -> Table:
-    """A table without borders. Figures are right-aligned; the last column takes the remaining width."""
+def _laid_out(table: ReportTable, limit: int, width: int) -> Iterator[str]:
+    """The lines of a table. Figures are right-aligned; the last column takes the remaining width."""
     rows = table.rows[:limit]
     columns = table.columns[:-1] if table.has_notes else table.columns
     # This also drops the notes, which `rows` still has as a further column.
     columns, rows = without_empty(columns, rows)
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False, expand=True)
-    for number, column in enumerate(columns):
+    widths = []
+    for number, column in enumerate(columns[:-1]):
         longest = max([len(column), *(len(row[number]) for row in rows)])
-        is_last = number == len(columns) - 1
-        grid.add_column(
-            column,
-            justify="right" if number < table.figures else "left",
-            no_wrap=True,
-            overflow="ellipsis",
-            width=None if is_last else min(longest, _MAX_WIDTH.get(column, longest)),
-            ratio=1 if is_last else None,
-        )
-    for row in rows:
-        grid.add_row(*(printable(_shortened(name, cell)) for name, cell in zip(columns, row, strict=False)))
-    return grid
+        widths.append(min(longest, _MAX_WIDTH.get(column, longest)))
+    widths = _reduced([*widths, max(width - sum(widths) - len(_BETWEEN) * len(widths), 1)], width)
+    for row in (columns, *rows):
+        named = zip(columns, row, strict=False) if row is not columns else (("", name) for name in columns)
+        texts = (replace_unprintable(_shortened(name, cell)) for name, cell in named)
+        cells = [
+            _cell(text, size, is_figure=number < table.figures)
+            for number, (text, size) in enumerate(zip(texts, widths, strict=True))
+        ]
+        yield _BETWEEN.join(cells).rstrip()
+
+
+def _reduced(widths: list[int], width: int) -> list[int]:
+    """The widths of columns, evenly reduced to at most `width` with the spaces between them."""
+    excess, reduced = sum(widths) + len(_BETWEEN) * (len(widths) - 1) - width, []
+    for left, size in zip(range(len(widths), 0, -1), widths, strict=True):
+        part = min(max(round(excess / left), 0), size)
+        excess -= part
+        reduced.append(size - part)
+    return reduced
+
+
+def _cell(text: str, width: int, *, is_figure: bool) -> str:
+    """A text in a column of a width, cut with an ellipsis if it is longer."""
+    text = text.rstrip()
+    length = len(text) if text.isascii() else cell_len(text)
+    if length > width:
+        return set_cell_size(text, width - 1) + "…" if width else ""
+    return " " * (width - length) + text if is_figure else text + " " * (width - length)
 
 
 def _shortened(column: str, text: str) -> str:
     """The text or, of a long location, only the end, which has the line."""
     width = _MAX_WIDTH[column] if column == "where" else 0
     return f"…{text[1 - width :]}" if 0 < width < len(text) else text
-
-
-def printable(text: str) -> Text:
-    """The text with U+FFFD in place of unprintable characters, which names and locations may have."""
-    return Text(replace_unprintable(text))
