@@ -22,7 +22,7 @@ from sdyopt.analysis.changes.propagated import Propagated
 from sdyopt.analysis.figures.boundary import is_of_argument
 from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
 from sdyopt.analysis.figures.flops import FLOPS
-from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, sum_over_iterations
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.base.dataclasses import NamedTuple
@@ -76,7 +76,8 @@ class _Item(NamedTuple):
 
     What a loop computes or reshards may be done once, before or after it: `least_runs` is 1 if the operation
     may, and `once` has the operands whose reshard may. `is_returned`: it is a reshard of a result.
-    `is_activation`: what it computes is no result, and is not computed in a region.
+    `is_activation`: what it computes is no result, and is not computed in a region. `is_elementwise`: it
+    computes each element from one of each operand.
     """
 
     priced: Priced
@@ -89,6 +90,7 @@ class _Item(NamedTuple):
     once: frozenset[Value]
     is_activation: bool
     is_returned: bool = False
+    is_elementwise: bool = False
 
 
 class Estimate:
@@ -200,16 +202,13 @@ class Estimate:
         values: dict[Value, None] = {}
         for number, key in keys.items():
             item, old, new = self._items[number], self._prices.of[before[number]], self._price(key)
-            has_unreduced = any(
-                sharding and sharding.unreduced_axes for sharding in (*before[number][1], *key[1])
-            )
-            if old != new and (has_unreduced or not item.is_predicted):
+            if old != new and not (item.is_predicted and _are_reduced(before[number]) and _are_reduced(key)):
                 return None
             more += item.least_runs * new.own - item.runs * old.own
             moving += item.is_activation * new.whole - item.runs * old.whole
             for reshard in (*old.reshards, *new.reshards):
                 values[item.operands[reshard.position]] = None
-            if self._is_elementwise(item):
+            if item.is_elementwise:
                 bytes_before += item.runs * self._bytes(item, self._before)
                 bytes_after += item.runs * self._bytes(item, after)
         for value in values:
@@ -258,19 +257,12 @@ class Estimate:
         time = self._outcome.report.time
         fused = None if time is None or time.elementwise is None else time.elementwise[0]
         written = sum(
-            item.runs * self._bytes(item, self._before) for item in self._items if self._is_elementwise(item)
+            item.runs * self._bytes(item, self._before) for item in self._items if item.is_elementwise
         )
         return float(fused) / written if fused and written else 0.0
 
-    @staticmethod
-    def _is_elementwise(item: _Item) -> bool:
-        return (
-            item.priced.op is not None and len(item.operands) > 0 and is_elementwise(item.priced.op.signature)
-        )
-
     def _bytes(self, item: _Item, shardings: Shardings) -> float:
-        shape = self._shapes.shape_of(item.priced.type, self._normal(shardings[item.slots[-1]]))
-        return float(bytes_of(item.priced.type, shape) or 0)
+        return float(self._shapes.bytes_of(item.priced.type, self._normal(shardings[item.slots[-1]])) or 0)
 
     # --- Items --------------------------------------------------------------------------------------
 
@@ -307,9 +299,17 @@ class Estimate:
         priced = Priced(op, self._program.again.rule(op), constants, values[-1].type)
         operands, once = tuple(op.operands), self._done_once(op)
         least_runs = 1 if all(value in once for value in operands) else runs
-        is_activation = _is_activation(op)
         return _Item(
-            priced, priced.kind(), operands, slots, runs, is_predicted, least_runs, once, is_activation
+            priced,
+            priced.kind(),
+            operands,
+            slots,
+            runs,
+            is_predicted,
+            least_runs,
+            once,
+            _is_activation(op),
+            is_elementwise=bool(operands) and is_elementwise(op.signature),
         )
 
     def _reshard(
@@ -361,6 +361,11 @@ class Estimate:
             is_none = sharding.is_fully_replicated and not sharding.unreduced_axes
             self._closed[sharding] = None if is_none else sharding.closed()
         return self._closed[sharding]
+
+
+def _are_reduced(key: Key) -> bool:
+    """Whether no sharding has partial sums."""
+    return not any(sharding and sharding.unreduced_axes for sharding in key[1])
 
 
 def is_unpredicted(change: Change) -> bool:

@@ -59,8 +59,9 @@ def is_multiplied(op: Op, lhs: Shape, rhs: Shape, out: Shape, compiler: str) -> 
     if not isinstance(op, DotGeneralOp):
         return False
     dims = op.dot_dimension_numbers
-    left = [size for dim, size in enumerate(lhs) if dim not in _shared(op, 0)]
-    right = [size for dim, size in enumerate(rhs) if dim not in _shared(op, 1)]
+    shared_left, shared_right = _shared(op, 0), _shared(op, 1)
+    left = [size for dim, size in enumerate(lhs) if dim not in shared_left]
+    right = [size for dim, size in enumerate(rhs) if dim not in shared_right]
     contracted = prod(lhs[dim] for dim in dims.lhs_contracting_dimensions)
     rows, columns = prod(left), prod(right)
     if min(rows, columns, contracted) != 1:

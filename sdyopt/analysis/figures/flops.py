@@ -39,16 +39,10 @@ FlopsOf = Callable[[Any, Shape, Shape, Shape], int]
 def _dot_general(op: DotGeneralOp, lhs: Shape, rhs: Shape, out: Shape) -> int:
     """2 · b · m · n · k."""
     dims = op.dot_dimension_numbers
-    free_lhs = [
-        d
-        for d in range(len(lhs))
-        if d not in (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)
-    ]
-    free_rhs = [
-        d
-        for d in range(len(rhs))
-        if d not in (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
-    ]
+    shared_lhs = (*dims.lhs_batching_dimensions, *dims.lhs_contracting_dimensions)
+    shared_rhs = (*dims.rhs_batching_dimensions, *dims.rhs_contracting_dimensions)
+    free_lhs = [d for d in range(len(lhs)) if d not in shared_lhs]
+    free_rhs = [d for d in range(len(rhs)) if d not in shared_rhs]
     sizes = [
         min(lhs[left], rhs[right], out[position])
         for position, (left, right) in enumerate(

@@ -93,9 +93,13 @@ class LocalShapes:
 
     def bytes(self, value: Value) -> int | None:
         """Bytes of a value on one device; None if its shape is dynamic or its type has no size."""
-        key = value.type, self.sharding(value)
+        return self.bytes_of(value.type, self.sharding(value))
+
+    def bytes_of(self, type: Type, sharding: TensorSharding | None) -> int | None:
+        """Bytes of a type under a sharding on one device; None if unknown."""
+        key = type, sharding
         if key not in self._bytes:
-            self._bytes[key] = bytes_of(value.type, self.shape_of(*key))
+            self._bytes[key] = bytes_of(type, self.shape_of(type, sharding))
         return self._bytes[key]
 
     def shard_count(self, sharding: TensorSharding | None) -> int:

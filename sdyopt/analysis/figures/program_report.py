@@ -73,7 +73,7 @@ from sdyopt.analysis.figures.topology import Topology, speeds_text
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import NamedTuple, replace
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, handling
-from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter
+from sdyopt.mlir.asm.printer.attribute_printer import AttributePrinter, plain_type
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import axis_refs_text
@@ -120,7 +120,8 @@ def report_unless(
         collector = _Collector(module, assumed_trips, topology, is_described)
         report = collector.report()
         if topology is not None:
-            report.topology, report.speeds = topology.name, speeds_text(topology.on(report.mesh))
+            report.topology = topology.name
+            report.speeds = speeds_text(topology.on(report.mesh)) if is_described else ""
         if stops is not None:
             if topology is not None:
                 report.time = time_estimate(report, topology)
@@ -486,17 +487,9 @@ class _Collector:
             self._spare_axes(op, values) if self._is_described else (),
             self._per_iteration(op),
             None if local is None else sizes_of(op, *local),
-            self._element(op),
+            op.signature.cached(_element),
             kernel_of_product(op, self._shapes, self._compiler),
         )
-
-    def _element(self, op: Op) -> str:
-        """`bf16` of a product's operands; `f32 HIGHEST` for another than the default precision."""
-        type = op.operand_types[0]
-        element = self._printer.type(type.element) if isinstance(type, RankedShapedType) else ""
-        precision = str(op.signature.attributes.get("precision_config") or "")
-        name = "HIGHEST" if "HIGHEST" in precision else "HIGH"
-        return f"{element} {name}" if name in precision else element
 
     def _per_iteration(self, op: Op) -> RunTimes | None:
         return None if self._counts.times(op) is not None else self._counts.per_iteration(op)
@@ -515,6 +508,15 @@ class _Collector:
             if (sharding := self._shapes.sharding(value)) is not None:
                 used |= {axis.name for dim in sharding.dims for axis in dim.axes}
         return tuple(axis.name for axis in self._mesh.axes if axis.size > 1 and axis.name not in used)
+
+
+def _element(signature: OpSignature) -> str:
+    """`bf16` of a product's operands; `f32 HIGHEST` for another than the default precision."""
+    type = signature.operand_types[0]
+    element = plain_type(type.element) if isinstance(type, RankedShapedType) else ""
+    precision = str(signature.attributes.get("precision_config") or "")
+    name = "HIGHEST" if "HIGHEST" in precision else "HIGH"
+    return f"{element} {name}" if name in precision else element
 
 
 def location_of_reshard(op: ReshardOp) -> SourceLocation:

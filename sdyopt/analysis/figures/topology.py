@@ -156,11 +156,13 @@ class Topology:
 
     def on(self, mesh: str) -> Topology:
         """The topology with a link for each axis of a mesh, whose last axes are within a node."""
-        sizes = axis_sizes(mesh)
-        if self.target is not None:
-            if mesh not in self.meshes:
-                self.meshes[mesh] = self._laid_out(sizes)
-            return self.meshes[mesh]
+        if mesh not in self.meshes:
+            sizes = axis_sizes(mesh)
+            self.meshes[mesh] = self._linked(sizes) if self.target is None else self._laid_out(sizes)
+        return self.meshes[mesh]
+
+    def _linked(self, sizes: dict[str, int]) -> Topology:
+        """The topology with the link of a node, or of the network, for each axis of a mesh without one."""
         links, size = dict(self.links), 1
         for name, axis_size in reversed(sizes.items()):
             size *= axis_size
@@ -170,7 +172,7 @@ class Topology:
                 links.setdefault(name, link)
         # In the order of the mesh.
         ordered = {name: links[name] for name in sizes if name in links}
-        return replace(self, links=ordered | links)
+        return replace(self, links=ordered | links, known={}, meshes={})
 
     def layouts(self, mesh: str) -> list[Topology]:
         """The topology with each way to lay a mesh on a machine, in the order of its axes first.

@@ -196,6 +196,19 @@ def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> No
         assert resumed > number // 5
 
 
+def test_a_trial_by_all_passes_that_ends_in_a_measured_program_measures_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
+    with interpreter_settings():
+        search = search_of("mlp")
+        tried = search.trials
+        change = next(change for change in proposals(search.program) if tried._resumed(change))
+        trial = tried._trial(change, Fraction(1))
+        monkeypatch.delattr(Trials, "_measure")
+        assert trial.figures is not None and tried.in_full(trial) == trial
+
+
 def test_a_constraint_of_a_loop_may_be_applied_otherwise() -> None:
     """With open dimensions, it does not take the users of what the loop carries: that is a whole trial."""
     constraint = '%c = sdy.sharding_constraint %r#1 <@mesh, [{"data"}, {}]> : tensor<64x256xf32>'
