@@ -11,7 +11,8 @@ sharding, and the left operand and the result are resharded.
 - If the axes on which two tensors agree do not shard a product over all devices, its result decides: operands
   are resharded for it, even if only they agree on an axis of the batch. Axes of one operand for a contracting
   dimension are kept if they shard it over the remaining devices, and a sum sends less than a gather. If both
-  operands have axes for it that differ, none are kept. A convolution is a product, too.
+  operands have axes for it that differ, none are kept, unless one has those of the batch that the other and
+  the result have: then it is resharded. A convolution is a product, too.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
 - A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
   the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
@@ -356,7 +357,8 @@ def _with_axes_of_result(
     All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
     result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
     are kept if they shard the product over the remaining devices, and to sum sends less than to gather. If
-    both operands have axes for it, but others, none are kept, even if one list begins with the other. But the
+    both operands have axes for it, but others, none are kept, even if one list begins with the other. Those of
+    one operand are if the other's are axes of a batch, on which the result agrees with the first. And the
     beginning is kept if the other operand has the further axes for another factor, so that it is what remains
     of a batch that is sharded along them, too, and the result does not have the beginning itself.
     """
@@ -370,7 +372,11 @@ def _with_axes_of_result(
             if factor in result.factors:
                 operand.set_axes(factor, common_prefix(sharding.axes, result.factors[factor].axes))
             elif factor in other.factors and other.factors[factor].axes:
-                if sharding.axes != other.factors[factor].axes:
+                if _is_kept_alone(operand, other, factor, equal):
+                    # The sum is resharded, whatever that sends.
+                    for number, of_factor in list(result.factors.items()):
+                        result.set_axes(number, prefix_without_overlap(of_factor.axes, sharding.axes))
+                elif sharding.axes != other.factors[factor].axes:
                     common = _common_beginning(tensors, factor)
                     operand.set_axes(factor, () if overlap(common, of_result) else common)
             elif sharding.axes:
@@ -381,6 +387,16 @@ def _with_axes_of_result(
                 if overlap(axes, of_result) or not covers or gathered < summed:
                     operand.set_axes(factor, ())
     return lhs, rhs, result
+
+
+def _is_kept_alone(operand: TensorProjection, other: TensorProjection, factor: int, equal: Axes) -> bool:
+    """Whether an operand keeps its axes for a contracting factor, and the other one is resharded to them.
+
+    This is so if the axes of the other one are those of a batch that the operand and the result agree on.
+    """
+    mine, theirs = operand.factors[factor].axes, other.factors[factor].axes
+    used = [axis for index, sharding in other.factors.items() if index != factor for axis in sharding.axes]
+    return bool(mine) and overlap(theirs, equal) and not overlap(mine, (*equal, *used, *theirs))
 
 
 def _common_beginning(tensors: Sequence[TensorProjection], factor: int) -> Axes:
