@@ -357,10 +357,10 @@ def _with_axes_of_result(
     All axes are kept if those on which two tensors agree shard the product over all devices. Otherwise, the
     result decides on the factors that it has. Axes that only one operand has, and for a contracting factor,
     are kept if they shard the product over the remaining devices, and to sum sends less than to gather. If
-    both operands have axes for it, but others, none are kept, even if one list begins with the other. Those of
-    one are if the other's are axes of a batch on which the result agrees with that one. And the beginning is
-    kept if the other operand has the further axes for another factor, so that it is what remains
-    of a batch that is sharded along them, too, and the result does not have the beginning itself.
+    both operands have axes for it, but others, none are kept, even if one list begins with the other. Those
+    of one are if the other's are axes of a batch on which the result agrees with that one. And the beginning
+    is kept if the other operand has the further axes for another factor, so that it is what remains of a
+    batch that is sharded along them, too, and the result does not have the beginning itself.
     """
     equal = [axis for factor in range(len(rule.factor_sizes)) for axis in _equal_axes(tensors, factor)]
     if sharded_size(equal, mesh) == mesh.total_size:
