@@ -134,7 +134,7 @@ class ChangeNames:
     def _sliced_in_loop(self, subject: OpResult | BlockArgument) -> str:
         """`params['w']` for the slice of it that an iteration takes, which has no line; "" for none."""
         op = owning_op(subject)
-        if isinstance(op, ReshapeOp) and isinstance(slice_op := op.operand_at(0).defining_op, DynamicSliceOp):
+        if isinstance(op, ReshapeOp) and isinstance(slice_op := op.operand.defining_op, DynamicSliceOp):
             op = slice_op
         if not isinstance(op, DynamicSliceOp) or not isinstance(op.parent_op, WhileOp):
             return ""

@@ -11,6 +11,7 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 
@@ -123,6 +124,14 @@ def test_what_is_computed_from_a_reshard_follows_up_to_the_next_one() -> None:
     assert _following(up="e,,d") == dict.fromkeys(("first", "two", "double", "power"), "e,,d")
     # Where both operands have an axis, an out_sharding says what the result has.
     assert _following(tokens="e,,d", up="e,d,") == {"of first": "e,,d"}
+
+
+def test_from_a_new_constraint_nothing_follows() -> None:
+    module = sdyopt.parse(EXPERTS).ir
+    _, (edit,) = _edits(module, tokens="e,d,")
+    product = next(op.results[0] for op in module.walk() if isinstance(op, DotGeneralOp))
+    assert isinstance(product, OpResult)
+    assert DerivedConstraints(module).following([edit._replace(subject=product)]) == []
 
 
 def test_what_may_be_written_is_told_apart_from_the_statement() -> None:

@@ -24,8 +24,10 @@ from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
+from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import OpResult
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.repropagation import Shardings
@@ -289,6 +291,23 @@ def test_what_a_manual_computation_takes_has_no_estimate(monkeypatch: pytest.Mon
         assert program.again.shardings({subject: swapped}) is not None
         monkeypatch.setattr(propagation_driver, "_MOST_CONVERSIONS", 0)
         assert program.again.shardings({subject: constraint.sharding}) is None
+
+
+@pytest.mark.parametrize(("axis", "is_valid"), [("data", True), ("seq", False)])
+def test_a_constraint_in_a_manual_computation_is_verified_after_propagation(
+    axis: str, is_valid: bool
+) -> None:
+    with interpreter_settings():
+        search = adviser_on(MANUAL, 1).search
+        assert search.mesh is not None
+        value = next(op.results[0] for op in search.trials.module.walk() if isinstance(op, SineOp))
+        assert isinstance(value, OpResult)
+        dims = DimensionSharding((AxisRef(axis),)), DimensionSharding(())
+        edit = AnnotationEdit(value, TensorSharding(SymbolRef("mesh"), dims), search.mesh.mesh)
+        resumed = search.trials._resumed(Change((edit,)))
+        assert resumed is not None and (resumed[0] is not None) == is_valid
+        constraints = () if resumed[0] is None else resumed[0].walk()
+        assert sum(isinstance(op, ShardingConstraintOp) for op in constraints) == 2 * is_valid
 
 
 @pytest.mark.parametrize(

@@ -191,6 +191,17 @@ def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.
     assert all(place.compiled == 0 for place in others)
 
 
+def test_what_takes_memory_takes_the_room_of_a_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    trials = sdyopt.check(EXAMPLE).ir.trials
+    assert trials is not None and trials.outcome is not None
+    search, report = Search(trials), trials.outcome.report
+    assert len(checker.check_of(report, search, most=2).places) == 2
+    memory = SimpleNamespace(trial=next(iter(search.ranked)))
+    monkeypatch.setattr(checker, "memory_place", lambda *given: memory)
+    monkeypatch.setattr(checker, "_is_ample", lambda *given: False)
+    assert len(checker.check_of(report, search, most=2).places) == 1
+
+
 def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed() -> None:
     check = sdyopt.check(EXAMPLE).ir
     annotations = [Annotation(f"w{number}", "P('x')", "") for number in range(20)]

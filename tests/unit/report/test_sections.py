@@ -113,3 +113,14 @@ def test_the_largest_rows_are_shown_of_whichever_lines() -> None:
 def test_peaks_differ_if_they_are_more_than_a_tenth_off() -> None:
     peaks = {"TPU": 219, "GPU": 221, "CPU": 179}
     assert differing_peaks(Memory(peak=200, by_compiler=peaks)) == {"GPU": 221, "CPU": 179}
+
+
+def test_the_peak_is_that_of_the_function_that_needs_most_for_each_compiler() -> None:
+    shapes = ("tensor<8x128xf32>", "tensor<16x128xf32>")
+    functions = [
+        f"func.func @f{n}(%a: {shape}) -> {shape} {{ return %a : {shape} }}\n"
+        for n, shape in enumerate(shapes)
+    ]
+    for order in (functions, functions[::-1]):
+        memory = report_on(_parsed("".join(order))).memory
+        assert {memory.peak, *memory.by_compiler.values()} == {2 * 16 * 128 * 4}
