@@ -401,6 +401,11 @@ def _key_without_locations(text: str) -> list[object]:
             "%b, %a :",
         ),
         (
+            "module { module @b { func.func private @f() } }",
+            "{ func.func private @f() }",
+            "{ } func.func private @f()",
+        ),
+        (
             """func.func @f(%c: i1) {
               cf.cond_br %c, ^first, ^second
             ^first:
