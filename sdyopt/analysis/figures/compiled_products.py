@@ -34,7 +34,7 @@ from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.numerics import FftOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
-from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, PadOp, SliceOp
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, PadOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.types import DYNAMIC, ComplexType, RankedShapedType, RankedTensor, element_of
 from sdyopt.mlir.ir.value import OpResult, Value
@@ -118,7 +118,10 @@ def _dft_size(length: int) -> int:
 
 
 def _is_spread(matrix: Value) -> bool:
-    """Whether a value is elementwise of one that is broadcast, looked up, or sliced at a dynamic position."""
+    """Whether a value is elementwise of one that is broadcast, looked up, or at a dynamic position.
+
+    An update at one counts if the program computes it, as that of a cache.
+    """
     pending, visited = [matrix], {matrix}
     while pending and len(visited) < _MOST_PRODUCTS:
         op = pending.pop().defining_op
@@ -127,6 +130,8 @@ def _is_spread(matrix: Value) -> bool:
                 return True
         elif isinstance(op, GatherOp | DynamicSliceOp):
             return True
+        elif isinstance(op, DynamicUpdateSliceOp):
+            return op.operand_at(1).defining_op is not None
         # What is looked up in the shards of a table is masked before it is summed up.
         elif isinstance(op, AllReduceOp) or (op is not None and op.signature.cached(is_elementwise)):
             new = [operand for operand in op.operands if operand not in visited]

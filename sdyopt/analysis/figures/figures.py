@@ -246,6 +246,7 @@ class ProductKernel:
     `is_narrow`: what it writes has elements of 16 bits or less. `is_returned`: the program returns it.
     `vector_elements` are those of tiles that the vector unit computes it of, 0 if another unit does.
     `argument_bytes` are those of operands that are arguments of the program; `reads_arguments`: all are.
+    `features` are those of the input of a convolution with a window, 0 for other products.
     """
 
     is_narrow: bool = False
@@ -253,6 +254,7 @@ class ProductKernel:
     vector_elements: int = 0
     argument_bytes: int = 0
     reads_arguments: bool = False
+    features: int = 0
 
 
 NO_KERNEL = ProductKernel()
@@ -325,12 +327,14 @@ class KernelSize(NamedTuple):
     """What one run of a kernel reads and writes.
 
     `elements` are those that vectors pass through one after another: of the largest value, or a third of all.
-    `is_of_product`: a product takes in its operations, which are before it or after it.
+    `is_of_product`: a product takes in its operations, which are before it or after it. `outside` are the
+    bytes of arguments and results of the program.
     """
 
     bytes: int
     elements: int
     is_of_product: bool
+    outside: int = 0
 
 
 @dataclass(slots=True)

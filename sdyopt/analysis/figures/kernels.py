@@ -14,53 +14,58 @@ from collections.abc import Iterator
 from functools import cache
 from math import prod
 
-from sdyopt.analysis.figures.compiled_products import is_multiplied
+from sdyopt.analysis.figures.compiled_products import (
+    computes_product,
+    softmax_of,
+    writes_exponentials,
+)
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, is_constant
-from sdyopt.analysis.figures.figures import Kernels, KernelSize, ProductKernel
+from sdyopt.analysis.figures.figures import Kernels, KernelSize
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.fusion import FEW_UPDATES
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.analysis.figures.narrow_floats import MOVES_NARROWED, is_for_products, narrowed_by
+from sdyopt.analysis.figures.product_kernels import (
+    ALONE,
+    MAX_STEPS,
+    argument_of,
+    ends_kernel,
+    has_narrow_floats,
+    has_same_vectors,
+    is_member,
+    is_move,
+    is_returned,
+    is_slice,
+    is_stored,
+    is_view,
+    readers_of,
+    summed_later,
+)
 from sdyopt.base.compilers import CompilerBehavior
-from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
+from sdyopt.mlir.dialects.chlo.elementwise import ErfInvOp, ErfOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
-from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.dialects.stablehlo.nullary import IotaOp
-from sdyopt.mlir.dialects.stablehlo.numerics import CholeskyOp, FftOp, TriangularSolveOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import CosineOp, SineOp, TanOp
+from sdyopt.mlir.dialects.stablehlo.numerics import CholeskyOp, TriangularSolveOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
-from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp, SelectAndScatterOp
-from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, ReverseOp, TransposeOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
+from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import (
     ConcatenateOp,
-    DynamicSliceOp,
     DynamicUpdateSliceOp,
-    PadOp,
     SliceOp,
 )
 from sdyopt.mlir.ir.attribute import StringAttr
 from sdyopt.mlir.ir.block import Block
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import DYNAMIC, FloatType, RankedShapedType
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.types import DYNAMIC
+from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
-# What is read or written in place, or not at all.
-_VIEWS = (BroadcastInDimOp, IotaOp, ReshapeOp, TransposeOp)
-_SLICES = (DynamicSliceOp, GatherOp, SliceOp)
-_MOVES = (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReverseOp)
-_MEMBERS = (*_VIEWS, *_SLICES, ConcatenateOp, DynamicUpdateSliceOp, PadOp, ReduceOp, ReverseOp)
-# Kernels of their own.
-_ALONE = (FftOp, ReduceWindowOp, ScatterOp, SelectAndScatterOp, SortOp)
 # Values that are smaller than this share of a result do not join the kernels of both.
 _SMALL = 8
-# The longest chain that is computed again.
-_MAX_STEPS = 64
-# The bits of elements that products write more slowly than others.
-_NARROW = 16
 # The operations of a long chain, which is several kernels.
 _LONG = 24
 # Vectors of so many values pass through as fast as those of one.
@@ -70,8 +75,15 @@ _ROW = 128
 _STEPS, _PASSES = 4, 3
 # The kernels for each block of as many rows of a triangular matrix.
 _BLOCK_KERNELS = 5
+# The share of the time of a vector that each operation takes: the slope of libtpu's cycles in long chains.
+_LEAST_WORK = 1 / 70
+_WORK: dict[type[Op], float] = {SineOp: 2.2, CosineOp: 2.2, TanOp: 4.4, ErfOp: 0.25, ErfInvOp: 0.5}
+# The operations of a kernel that are counted at most.
+_MOST_COMPUTED = 500
 # A kernel of fewer bytes is of the scalar unit.
 _SCALARS = 32
+# The rows of whole tiles.
+_SUBLANES = 8
 
 
 class _Kernel:
@@ -110,6 +122,7 @@ class _Kernels:
         kernels, free = self._kernels, self._free
         depths = self._depths
         slices: dict[tuple[Value, int], Op] = {}
+        loops: list[Op] = []
         for op in module.walk():
             parent = op.parent
             if not isinstance(parent, Block):
@@ -123,6 +136,8 @@ class _Kernels:
                 self._add_blocks(op)
             elif self._pads and kind in MOVES_NARROWED:
                 self._add_narrowing(op)
+                if kind is WhileOp:
+                    loops.append(op)
             depth, befores = 0, []
             for use in op.operand_uses:
                 before = use.value.defining_op
@@ -134,12 +149,13 @@ class _Kernels:
             depths[op] = depth
             if (_is_alone(kind) and not self._is_one_hot(op)) or self._is_moved(op):
                 kernels[op] = _Kernel(op)
-            elif op.signature.cached(_is_member) or kind is ScatterOp:
+            elif op.signature.cached(is_member) or kind is ScatterOp:
                 kernel = kernels[op] = _Kernel(op)
                 if self._is_free(op):
                     free.add(op)
                     continue
-                size = self._bytes(op.results[0])
+                # An update of a slice is computed with the slice.
+                size = self._bytes(op.operand_at(1) if kind is DynamicUpdateSliceOp else op.results[0])
                 for before, operand, is_later in befores:
                     if is_later or before in free or depths[before] != depth:
                         continue
@@ -151,6 +167,8 @@ class _Kernels:
                     self._joined(kernel, kernels[other])
         for kernel in {id(kernel): kernel for kernel in kernels.values()}.values():
             self._add(kernel)
+        for loop in loops:
+            self._add_copies(loop)
         return self._summed
 
     def _is_written_for(self, value: Value, user: Op) -> bool:
@@ -160,18 +178,22 @@ class _Kernels:
         kind = type(before)
         if self._moved and (before in self._moved or user in self._moved):
             return True
-        if _ends(kind) and not (self._one_hots and before in self._one_hots):
+        if ends_kernel(kind) and not (self._one_hots and before in self._one_hots):
             return True
         if not self._pads or before in self._free or kind is ConvertOp:
             return False
-        return type(user) is ConcatenateOp or (not value.has_one_use and _is_move(type(user)))
+        if kind is DynamicUpdateSliceOp or (
+            type(user) is DynamicUpdateSliceOp and user.operand_at(0) is value
+        ):
+            return True  # an update is in place
+        return type(user) is ConcatenateOp or (not value.has_one_use and is_move(type(user)))
 
     def _is_moved(self, op: Op) -> bool:
         """Whether a reshape moves elements to other vectors, and no product reads or writes it so."""
         if type(op) is not ReshapeOp or not self._pads:
             return False
         before, after = self._shapes.shape(op.operand_at(0)), self._shapes.shape(op.results[0])
-        if before is None or after is None or DYNAMIC in before or _has_same_vectors(before, after):
+        if before is None or after is None or DYNAMIC in before or has_same_vectors(before, after):
             return False
         producer = op.operand_at(0).defining_op
         if (
@@ -236,7 +258,7 @@ class _Kernels:
         times = self._counts.times(op)
         for value in narrowed_by(op) if times is not None else ():
             before = value.defining_op
-            is_computed = before in self._kernels and not _is_view(type(before))
+            is_computed = before in self._kernels and not is_view(type(before))
             if times is not None and not is_computed and value not in self._narrowed:
                 self._narrowed.add(value)
                 size = KernelSize(self._bytes(value) * 3 // 2, self._elements(value), False)
@@ -247,6 +269,41 @@ class _Kernels:
         times, shape = self._counts.times(op), self._shapes.shape(op.operand_at(0))
         if times is not None and shape and DYNAMIC not in shape:
             self._summed.unsized += times.high * _BLOCK_KERNELS * -(-shape[-1] // _ROW)
+
+    def _add_copies(self, loop: Op) -> None:
+        """Adds the kernels that copy what a loop carries and cannot be replaced where it is.
+
+        One kernel reads it and computes that of the next run: with a product, or with an update of a slice.
+        Whole tiles of 32 bits are copied beside others.
+        """
+        block = loop.regions[1].blocks[0]
+        last = block.last
+        times = None if last is None else self._counts.times(last)
+        if last is None or times is None:
+            return
+        for argument in block.arguments:
+            value = last.operand_at(argument.index)
+            kernel = None if value.defining_op is None else self._kernels.get(value.defining_op)
+            if kernel is None or value is argument:
+                continue
+            readers = set(readers_of(argument))
+            reads_product = any(
+                type(before) in FLOPS and before in readers
+                for op in kernel.ops
+                for before in (use.value.defining_op for use in op.operand_uses)
+            )
+            updates = any(
+                type(op) is DynamicUpdateSliceOp and op is not value.defining_op for op in kernel.ops
+            )
+            if not reads_product and not (updates and readers & kernel.ops):
+                continue
+            shape = self._shapes.shape(argument) or ()
+            result = loop.results[argument.index]
+            is_kept = result.has_uses and not is_for_products(result)
+            is_narrow = has_narrow_floats(argument) or (is_for_products(argument) and not is_kept)
+            if len(shape) > 1 and DYNAMIC not in shape and (is_narrow or shape[-2] % _SUBLANES):
+                size = self._bytes(argument)
+                self._summed.add(KernelSize(2 * size, self._elements(argument), False), times.high)
 
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
         """The union, in the larger kernel."""
@@ -262,7 +319,7 @@ class _Kernels:
     def _add(self, kernel: _Kernel) -> None:
         ops = kernel.ops
         first = next(iter(ops))
-        length = sum(not _is_view(type(op)) or op in self._moved for op in ops)
+        length = sum(not is_view(type(op)) or op in self._moved for op in ops)
         if not length and first not in self._free:
             return
         written = list(self._written(ops))
@@ -279,8 +336,25 @@ class _Kernels:
             self._elements(value) if value_size else 0
             for value, value_size in zip(values, sizes, strict=True)
         ]
-        kind = KernelSize(size, max(*elements, sum(elements) // _STREAMS), self._is_of_product(ops))
+        if self._pads:
+            # A reduction passes through all that it sums up, faster if it is computed of less.
+            elements += [self._elements(op.operand_at(0)) * 2 // 3 for op in ops if isinstance(op, ReduceOp)]
+        # What is concatenated is not at the places of vectors, and passes through one after another.
+        streams = _STREAMS - any(type(op) is ConcatenateOp for op in ops)
+        most = max(*elements, sum(elements[: len(sizes)]) // streams)
+        if self._pads:
+            most += self._computed(ops)
+        outside = 0
+        if self._pads and times.high == 1:
+            outside = sum(
+                value_size
+                for value, value_size in zip(values, sizes, strict=True)
+                if argument_of(value) is not None or is_returned(value)
+            )
+        kind = KernelSize(size, most, self._is_of_product(ops), outside)
         kernels = self._summed
+        if kind.is_of_product and any(type(op) is DynamicUpdateSliceOp for op in ops):
+            kernels.unsized += times.high
         if self._pads and isinstance(first, ReduceWindowOp) and (levels := _levels(first)):
             # A scan: in rows of as many elements, over their sums, and with these added.
             kernels.add(kind, _PASSES * times.high)
@@ -296,6 +370,20 @@ class _Kernels:
         kernels.add(kind, times.high)
         kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
+    def _computed(self, ops: set[Op]) -> int:
+        """The elements that vectors pass through in the time of what a kernel computes of each."""
+        work, pending, visited = 0.0, list(ops), set(ops)
+        while pending and len(visited) < _MOST_COMPUTED:
+            op = pending.pop()
+            if len(op.results) == 1 and op.signature.cached(is_elementwise):
+                work += self._elements(op.results[0]) * _WORK.get(type(op), _LEAST_WORK)
+            for use in op.operand_uses:
+                before = use.value.defining_op
+                if before is not None and before in self._free and before not in visited:
+                    visited.add(before)
+                    pending.append(before)
+        return int(work) if len(visited) > 1 else 0
+
     def _read(self, ops: set[Op]) -> Iterator[Value]:
         """What a kernel reads; the result of a slice for what it slices."""
         whole: dict[Value, None] = {}
@@ -305,7 +393,7 @@ class _Kernels:
                 value = use.value
                 if value.defining_op in ops:
                     continue
-                if use.index == 0 and _is_slice(kind):
+                if use.index == 0 and is_slice(kind):
                     yield op.results[0]
                 elif use.index or kind is not DynamicUpdateSliceOp:
                     whole[self._computed_from(value)] = None
@@ -315,8 +403,16 @@ class _Kernels:
         """What other kernels do not compute again; the update for what it is a part of."""
         kernels = self._kernels
         for op in ops:
+            is_free = self._pads and op in self._free
+            is_constant = is_free and type(op) is BroadcastInDimOp
             for value in op.results:
                 for user in value.users:
+                    # The first run of a loop selects a constant in place of what it carries. Each device
+                    # computes its shard of one.
+                    if (is_constant and isinstance(user, WhileOp)) or (
+                        is_free and isinstance(user, AllSliceOp)
+                    ):
+                        continue
                     if user not in ops and (user not in kernels or self._is_written_for(value, user)):
                         yield op.operand_at(1) if type(op) is DynamicUpdateSliceOp else value
                         break
@@ -333,13 +429,25 @@ class _Kernels:
         ]
         if all(type(user) in FLOPS for user in writers):
             return True
+        if self._pads and any(self._is_in_softmax(op) for op in ops):
+            return True
         is_sum = self._pads and any(type(op) is ReduceOp for op in ops)
         return any(
-            (before := use.value.defining_op) is not None
-            and type(before) in FLOPS
-            and (use.value.has_one_use or (is_sum and self._is_first(op, use.value)))
+            type(summed_later(use.value).defining_op) in FLOPS
+            and (all(user in ops for user in use.value.users) or (is_sum and self._is_first(op, use.value)))
             for op in ops
             for use in op.operand_uses
+        )
+
+    def _is_in_softmax(self, op: Op) -> bool:
+        """Whether an operation is that of a softmax which computes its product, too: of 16 bits, in 32."""
+        softmax, shape_of = softmax_of(op), self._shapes.shape
+        return (
+            softmax is not None
+            and has_narrow_floats(softmax.product.results[0])
+            and not has_narrow_floats(op.results[0])
+            and writes_exponentials(softmax, shape_of)
+            and computes_product(softmax, shape_of)
         )
 
     def _is_first(self, op: Op, value: Value) -> bool:
@@ -348,9 +456,9 @@ class _Kernels:
 
     def _computed_from(self, value: Value) -> Value:
         """The value that a kernel reads to compute another one again: through the largest operands."""
-        for _ in range(_MAX_STEPS):
+        for _ in range(MAX_STEPS):
             op = value.defining_op
-            if op is None or op not in self._kernels or _is_stored(type(op)) or not op.operand_uses:
+            if op is None or op not in self._kernels or is_stored(type(op)) or not op.operand_uses:
                 return value
             value = max(op.operands, key=self._bytes)
         return value
@@ -360,7 +468,7 @@ class _Kernels:
         shape = self._shapes.shape(value)
         if shape is None or DYNAMIC in shape:
             return 0
-        return elements_of_tiles(shape) if self._pads else prod(shape)
+        return elements_of_tiles(shape, has_narrow_floats(value)) if self._pads else prod(shape)
 
     def _bytes(self, value: Value) -> int:
         size = self._sizes.get(value)
@@ -369,82 +477,6 @@ class _Kernels:
             is_computed = op is None or not is_constant(type(op))
             size = self._sizes[value] = (self._shapes.bytes(value) or 0) if is_computed else 0
         return size
-
-
-def kernel_of_product(product: Op, shapes: LocalShapes, compiler: str) -> ProductKernel:
-    """How a compiler computes a product."""
-    arguments = [_argument(use.value) for use in product.operand_uses]
-    return ProductKernel(
-        _is_narrow(product),
-        _is_returned(product),
-        _vector_elements(product, shapes, compiler),
-        sum(shapes.bytes(argument) or 0 for argument in dict.fromkeys(arguments) if argument is not None),
-        None not in arguments,
-    )
-
-
-def _is_narrow(product: Op) -> bool:
-    """Whether the elements that a product, and what follows it in its kernel, write have 16 bits or less."""
-    value: Value = product.results[0]
-    for _ in range(_MAX_STEPS):
-        element = value.type.element if isinstance(value.type, RankedShapedType) else None
-        if isinstance(element, FloatType) and element.width <= _NARROW:
-            return True
-        user = next(iter(value.users)) if value.has_one_use else None
-        if user is None or not user.signature.cached(_is_member) or _ends(type(user)) or _is_move(type(user)):
-            break
-        value = user.results[0]
-    # What only products read is written as they read it.
-    return is_for_products(value)
-
-
-def _vector_elements(product: Op, shapes: LocalShapes, compiler: str) -> int:
-    """The elements of the tiles that a vector unit multiplies and sums; 0 for the products of other units."""
-    # The only operand of a Fourier transform stands for both.
-    values = product.operand_at(0), product.operands[:2][-1], product.results[0]
-    lhs, rhs, out = (shapes.shape(value) for value in values)
-    if lhs is None or rhs is None or out is None or not is_multiplied(product, lhs, rhs, out, compiler):
-        return 0
-    return max(elements_of_tiles(shape) for shape in (lhs, rhs, out))
-
-
-def _argument(value: Value) -> Value | None:
-    """The argument of a function that a value is, converted or as a view; None for others."""
-    for _ in range(_MAX_STEPS):
-        if isinstance(value, BlockArgument):
-            parent = value.block.parent_op
-            if not isinstance(parent, ManualComputationOp):
-                return value if isinstance(parent, FuncOp) else None
-            value = parent.operand_at(value.index)
-            continue
-        op = value.defining_op
-        if op is None or not op.operand_uses or not (_is_view(type(op)) or isinstance(op, ConvertOp)):
-            return None
-        value = op.operand_at(0)
-    return None
-
-
-def _is_returned(product: Op) -> bool:
-    """Whether a program returns the result of a product, converted or as a view."""
-    values = list(product.results)
-    while values:
-        for user in values.pop().users:
-            if isinstance(user, ReturnOp):
-                return True
-            if _is_view(type(user)) or isinstance(user, ConvertOp):
-                values += user.results
-    return False
-
-
-def _has_same_vectors(before: tuple[int, ...], after: tuple[int, ...]) -> bool:
-    """Whether the elements of a reshape stay in the rows and the vectors where they are."""
-    first, second = ([size for size in shape if size > 1] for shape in (before, after))
-    if not first or not second or first == second or prod(first) < 1024:
-        return True
-    if first[-1] != second[-1]:
-        return False
-    rows = [(sizes[-2] if len(sizes) > 1 else 1) for sizes in (first, second)]
-    return rows[0] == rows[1] or all(size % 8 == 0 for size in rows)
 
 
 def _levels(window: ReduceWindowOp) -> int:
@@ -456,49 +488,15 @@ def _levels(window: ReduceWindowOp) -> int:
 
 
 @cache
-def _is_view(kind: type[Op]) -> bool:
-    return issubclass(kind, _VIEWS)
-
-
-@cache
 def _is_of_blocks(kind: type[Op]) -> bool:
     return issubclass(kind, (CholeskyOp, TriangularSolveOp))
 
 
 @cache
-def _is_slice(kind: type[Op]) -> bool:
-    return issubclass(kind, _SLICES)
-
-
-@cache
-def _is_move(kind: type[Op]) -> bool:
-    return issubclass(kind, _MOVES)
-
-
-@cache
 def _is_alone(kind: type[Op]) -> bool:
-    return issubclass(kind, _ALONE)
-
-
-@cache
-def _is_stored(kind: type[Op]) -> bool:
-    """Whether no other kernel computes the result of an operation again."""
-    return _ends(kind) or issubclass(kind, (*_SLICES, ConcatenateOp, DynamicUpdateSliceOp))
-
-
-@cache
-def _ends(kind: type[Op]) -> bool:
-    """Whether what uses the result of an operation is in a later kernel."""
-    return issubclass(kind, (ReduceOp, *_ALONE))
+    return issubclass(kind, ALONE)
 
 
 def _is_joined(user: Op) -> bool:
     """Whether the kernel of what an operation reads may be its own."""
-    return type(user) is not ConcatenateOp and user.signature.cached(_is_member)
-
-
-def _is_member(signature: OpSignature) -> bool:
-    """Whether an operation is in a kernel with others."""
-    return len(signature.result_types) > 0 and (
-        issubclass(signature.op_class, _MEMBERS) or is_elementwise(signature)
-    )
+    return type(user) is not ConcatenateOp and user.signature.cached(is_member)

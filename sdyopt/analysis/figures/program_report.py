@@ -52,12 +52,13 @@ from sdyopt.analysis.figures.figures import (
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, elementwise_figures, sizes_of
-from sdyopt.analysis.figures.kernels import kernel_of_product, kernels_of
+from sdyopt.analysis.figures.kernels import kernels_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
 from sdyopt.analysis.figures.loop_invariants import loop_left
 from sdyopt.analysis.figures.manual_devices import ManualDevices, mesh_of_manual
 from sdyopt.analysis.figures.memory_figures import ValueTexts, memory_figures, printed_sharding
 from sdyopt.analysis.figures.product_collectives import COLLECTIVES, CollectivesAround, independent_products
+from sdyopt.analysis.figures.product_kernels import kernel_of_product
 from sdyopt.analysis.figures.source_locations import (
     GRADIENTS,
     NO_LOCATION,

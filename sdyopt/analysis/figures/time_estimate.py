@@ -98,12 +98,24 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         # Which operations the compiler of a machine fuses is known.
         speed, rate = topology.compute, topology.memory_bandwidth * topology.compute.memory
         seconds = Fraction(report.kernels.unsized * speed.kernel)
+        outside = longer = beside = Fraction(0)
         for size, runs in report.kernels.sizes.items():
             is_in_memory = not speed.vector or _is_in_memory(report, size.bytes, topology)
             moved = size.bytes / rate if is_in_memory else Fraction(0)
             if speed.vector:
                 moved = max(moved, Fraction(size.elements, speed.vector))
             seconds += runs * (moved * speed.fused if size.is_of_product else speed.kernel + moved)
+            if size.outside and not size.is_of_product:
+                outside += size.outside / rate
+                longer += max(Fraction(0), size.outside / rate - moved)
+                beside -= speed.kernel + moved
+        # What comes from memory, or goes there, does so beside other kernels and products, if these last.
+        beside += seconds
+        for product in report.products:
+            if product.times is not None and topology.flops is not None:
+                beside += (product.flops or 0) * product.times.high / topology.flops
+        if outside > beside:
+            seconds += longer * (1 - beside / outside)
         custom = report.kernels.custom_bytes / rate
         if report.kernels.custom_flops and topology.flops is not None:
             flops = topology.flops * topology.compute.custom
@@ -179,6 +191,8 @@ def _seconds_of_ring(
 _SIDES, _STEP = 2, 4
 # Of a product and of writing its result, the share of the faster that the slower does not hide.
 _NOT_HIDDEN = Fraction(1, 10)
+# Of the arguments that a product reads late, the share that it reads itself: on average.
+_READ = Fraction(1, 2)
 # Programs of so many times the cache have little of their operands in it.
 _LARGE = 8
 
@@ -200,7 +214,8 @@ def _timed_product(
         compute = _padded_flops(product, speed) / (flops * _exact(rate))
         if speed.vector and product.kernel.vector_elements:
             compute = Fraction(product.kernel.vector_elements, speed.vector)
-        memory, least = memory / speed.memory * is_in_memory, speed.product
+        memory = memory / speed.memory * is_in_memory
+        least = Fraction(0) if speed.vector and product.kernel.vector_elements else speed.product
         written = _seconds_of_writing(product, topology, flops)
         compute = max(compute, written) + _NOT_HIDDEN * min(compute, written)
         if (
@@ -212,7 +227,9 @@ def _timed_product(
         is_once = product.times is not None and product.times.high == 1
         if speed.vector and is_once and reading.is_late(product, max(compute, memory) + least):
             read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
-            memory, least = max(memory, read or memory), least + speed.kernel
+            # Large operands are copied to the cache while the others are read.
+            compute += (read or Fraction(0)) * _READ
+            least += speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
     # In whole steps, whose products are larger than the cache, rings take no longer than what was measured.
     if seconds is not None and ring is not None and speed is not None and not is_in_memory:
@@ -240,12 +257,19 @@ def _padded_flops(product: Product, speed: Compute) -> int:
         return product.flops or 0
     batch, rows, columns, contracted = product.sizes
     tile = speed.tile
+    if (features := product.kernel.features) and speed.vector:
+        # Each element of a window is a product of its own, unless it has few features.
+        if features * _FEW > tile:
+            contracted = contracted * _padded(features, tile) // features
+        return 2 * batch * _padded(contracted, tile) * _padded(rows, _ROWS) * _padded(columns, tile)
     # One operand is loaded in tiles, which takes as long as some rows of the other.
     least_rows, least_columns = (max(speed.load, _padded(size, _ROWS)) for size in (rows, columns))
     area = min(_padded(rows, tile) * least_columns, least_rows * _padded(columns, tile))
     return 2 * batch * _padded(contracted, tile) * area
 
 
+# Windows of fewer features than this part of a tile are contracted as a whole.
+_FEW = 4
 # The rows that a matrix unit takes at once.
 _ROWS = 8
 

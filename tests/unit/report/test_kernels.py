@@ -66,7 +66,7 @@ def test_kernels_that_only_share_a_scalar_are_not_one() -> None:
       %r = stablehlo.add %z, %c : tensor<f32>""",
         "tensor<f32>",
     )
-    assert sorted(size.elements for size in found.sizes) == [512 * 512]
+    assert [size.elements for size in found.sizes] == [pytest.approx(512 * 512, rel=0.02)]
     assert list(found.sizes.values()) == [2]
 
 
@@ -241,8 +241,8 @@ def test_the_arguments_of_the_first_product_are_read_while_it_runs() -> None:
       %r = stablehlo.custom_call @use(%s) : ({x}) -> tensor<f32>
       return %r : tensor<f32>"""
     )
-    # Those of the second one have come, but for the kernel that starts the first.
-    assert first - second == pytest.approx(1.217e-6)
+    # Those of the second one have come. Half of those of the first are copied before.
+    assert first - second == pytest.approx(1.217e-6 + 3 * MIB / 819e9 / 2)
     # What no product waits for is read before, whatever the units of a GPU do.
     [gpu_first, gpu_second] = product_seconds(
         f"""%p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
@@ -449,7 +449,9 @@ def test_precision_and_type_change_the_rate() -> None:
     def seconds(type: str, precision: str, machine: str) -> float:
         operand = f"tensor<4096x4096x{type}>"
         text = f"""
-        func.func @main(%a: {operand}, %b: {operand}) -> tensor<f32> {{
+        func.func @main(%x: {operand}) -> tensor<f32> {{
+          %a = stablehlo.custom_call @make(%x) : ({operand}) -> {operand}
+          %b = stablehlo.custom_call @make(%x) : ({operand}) -> {operand}
           %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]{precision}
             : ({operand}, {operand}) -> tensor<4096x4096xf32>
           %r = stablehlo.custom_call @use(%p) : (tensor<4096x4096xf32>) -> tensor<f32>

@@ -1,0 +1,252 @@
+"""Kernels of loops, of caches, and of products with what is around them, as TPUs run them."""
+
+import pytest
+
+from sdyopt.analysis.figures.figures import Kernels, Report
+from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.topology import built_in_topology
+from sdyopt.analysis.report.entry import report_on
+from tests.unit.report.programs import module
+
+TPU = built_in_topology("tpu-v5e:1x1")
+
+
+def report(text: str) -> Report:
+    return report_on(module(text), TPU)
+
+
+def kernels(text: str) -> Kernels:
+    found = report(text).kernels
+    assert found is not None
+    return found
+
+
+def scan(body: str, results: str = "", carried: str = "f32", rows: int = 8) -> str:
+    """A loop of 10 runs that carries %h and the rows %ys; the body computes %next and %y. %w is 128x128."""
+    state, all = f"tensor<{rows}x128x{carried}>", f"tensor<10x{rows}x128xf32>"
+    result = "%out#1" if results else "%out#2"
+    return f"""
+    func.func @main(%w: tensor<128x128x{carried}>, %x: {all}) -> {state if results else all} {{
+      %zero = stablehlo.constant dense<0.0> : tensor<{carried}>
+      %none = stablehlo.constant dense<0.0> : tensor<f32>
+      %h0 = stablehlo.broadcast_in_dim %zero, dims = [] : (tensor<{carried}>) -> {state}
+      %ys0 = stablehlo.broadcast_in_dim %none, dims = [] : (tensor<f32>) -> {all}
+      %i0 = stablehlo.constant dense<0> : tensor<i32>
+      %out:3 = stablehlo.while(%i = %i0, %h = %h0, %ys = %ys0) : tensor<i32>, {state}, {all}
+       cond {{
+        %ten = stablehlo.constant dense<10> : tensor<i32>
+        %c = stablehlo.compare LT, %i, %ten : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      }} do {{
+        %o = stablehlo.constant dense<0> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %j = stablehlo.add %i, %one : tensor<i32>
+        {body}
+        %row = stablehlo.reshape %y : (tensor<{rows}x128xf32>) -> tensor<1x{rows}x128xf32>
+        %put = stablehlo.dynamic_update_slice %ys, %row, %i, %o, %o
+          : ({all}, tensor<1x{rows}x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> {all}
+        stablehlo.return %j, %next, %put : tensor<i32>, {state}, {all}
+      }}
+      return {result} : {state if results else all}
+    }}
+    """
+
+
+ELEMENTWISE = """%next = stablehlo.tanh %h : tensor<{rows}x128xf32>
+        %y = stablehlo.add %next, %next : tensor<{rows}x128xf32>"""
+PRODUCT = """%p = stablehlo.dot_general %h, %w, contracting_dims = [1] x [0]
+          : (tensor<8x128xf32>, tensor<128x128xf32>) -> tensor<8x128xf32>
+        %next = stablehlo.tanh %p : tensor<8x128xf32>
+        %y = stablehlo.add %next, %next : tensor<8x128xf32>"""
+
+
+def test_an_update_of_a_slice_is_one_kernel_with_what_it_writes_and_constants_before_loops_are_none() -> None:
+    found = kernels(scan(ELEMENTWISE.format(rows=8), results="h"))
+    # Whole tiles of 32 bits are copied beside it.
+    assert [(size.bytes, runs) for size, runs in found.sizes.items()] == [(3 * 4096 + 4, 10)]
+
+
+def test_what_a_loop_carries_is_copied_if_it_is_replaced_by_a_kernel_that_reads_it() -> None:
+    # In tiles of fewer rows, and in 16 bits.
+    assert sum(kernels(scan(ELEMENTWISE.format(rows=4), results="h", rows=4)).sizes.values()) == 20
+    found = kernels(scan(PRODUCT))
+    copies = {size.bytes: runs for size, runs in found.sizes.items() if not size.is_of_product}
+    assert copies[2 * 4096] == 10
+    # A product that writes a slice begins a kernel for it.
+    assert found.unsized == 10
+    # The result is carried in 32 bits if it is used.
+    kept = kernels(scan(PRODUCT, results="h"))
+    assert 10 not in [runs for size, runs in kept.sizes.items() if not size.is_of_product]
+
+
+def test_an_update_of_an_updated_cache_is_a_kernel_of_its_own() -> None:
+    found = kernels(
+        """
+    func.func @main(%all: tensor<4x64x128xf32>, %new: tensor<1x1x128xf32>, %i: tensor<i32>)
+        -> tensor<4x64x128xf32> {
+      %o = stablehlo.constant dense<0> : tensor<i32>
+      %layer = stablehlo.dynamic_slice %all, %i, %o, %o, sizes = [1, 64, 128]
+        : (tensor<4x64x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x64x128xf32>
+      %put = stablehlo.dynamic_update_slice %layer, %new, %o, %i, %o
+        : (tensor<1x64x128xf32>, tensor<1x1x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>)
+        -> tensor<1x64x128xf32>
+      %r = stablehlo.dynamic_update_slice %all, %put, %i, %o, %o
+        : (tensor<4x64x128xf32>, tensor<1x64x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>)
+        -> tensor<4x64x128xf32>
+      return %r : tensor<4x64x128xf32>
+    }
+    """
+    )
+    assert found.count == 3
+
+
+def test_a_product_takes_in_what_uses_its_result_more_than_once() -> None:
+    found = kernels(
+        """
+    func.func @main(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %t = stablehlo.logistic %p : tensor<512x512xf32>
+      %r = stablehlo.multiply %p, %t : tensor<512x512xf32>
+      return %r : tensor<512x512xf32>
+    }
+    """
+    )
+    assert [size.is_of_product for size in found.sizes] == [True]
+
+
+@pytest.mark.parametrize(("scale", "is_in_product"), [("bf16", True), ("f32", False)])
+def test_a_softmax_in_more_bits_than_its_product_computes_it(scale: str, is_in_product: bool) -> None:
+    narrow, wide = f"tensor<2x2x512x512x{scale}>", "tensor<2x2x512x512xf32>"
+    convert = f"stablehlo.convert %m : ({narrow}) -> {wide}"
+    found = kernels(
+        f"""
+    func.func @main(%q: tensor<2x2x512x64x{scale}>, %k: tensor<2x2x512x64x{scale}>) -> {wide} {{
+      %p = stablehlo.dot_general %q, %k, batching_dims = [0, 1] x [0, 1], contracting_dims = [3] x [3]
+        : (tensor<2x2x512x64x{scale}>, tensor<2x2x512x64x{scale}>) -> {narrow}
+      %eighth = stablehlo.constant dense<0.125> : {narrow}
+      %m = stablehlo.multiply %p, %eighth : {narrow}
+      %x = {convert}
+      %low = stablehlo.constant dense<0xFF800000> : tensor<f32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %most = stablehlo.reduce(%x init: %low) applies stablehlo.maximum across dimensions = [3]
+        : ({wide}, tensor<f32>) -> tensor<2x2x512xf32>
+      %mosts = stablehlo.broadcast_in_dim %most, dims = [0, 1, 2] : (tensor<2x2x512xf32>) -> {wide}
+      %d = stablehlo.subtract %x, %mosts : {wide}
+      %e = stablehlo.exponential %d : {wide}
+      %sum = stablehlo.reduce(%e init: %zero) applies stablehlo.add across dimensions = [3]
+        : ({wide}, tensor<f32>) -> tensor<2x2x512xf32>
+      %sums = stablehlo.broadcast_in_dim %sum, dims = [0, 1, 2] : (tensor<2x2x512xf32>) -> {wide}
+      %r = stablehlo.divide %e, %sums : {wide}
+      return %r : {wide}
+    }}
+    """
+    )
+    # What reads the product first, and the exponentials.
+    assert sum(size.is_of_product for size in found.sizes) == 1 + is_in_product
+
+
+def elements(text: str) -> int:
+    return max(size.elements for size in kernels(text).sizes)
+
+
+def test_vectors_wait_for_what_is_computed_of_them() -> None:
+    def of(*names: str) -> int:
+        lines = [f"%x{n + 1} = stablehlo.{name} %x{n} : tensor<512x512xf32>" for n, name in enumerate(names)]
+        body = "\n".join(lines)
+        return elements(
+            f"""
+    func.func @main(%x0: tensor<512x512xf32>) -> tensor<512x512xf32> {{
+      {body}
+      return %x{len(names)} : tensor<512x512xf32>
+    }}
+    """
+        )
+
+    assert of("abs", "negate") < 1.05 * 512 * 512
+    assert of("abs", "sine") > 3 * 512 * 512
+
+
+def test_a_reduction_passes_through_what_is_broadcast_for_it() -> None:
+    text = """
+    func.func @main(%a: tensor<1024x32xf32>, %b: tensor<64x32xf32>) -> tensor<1024x64xf32> {
+      %x = stablehlo.broadcast_in_dim %a, dims = [0, 2] : (tensor<1024x32xf32>) -> tensor<1024x64x32xf32>
+      %y = stablehlo.broadcast_in_dim %b, dims = [1, 2] : (tensor<64x32xf32>) -> tensor<1024x64x32xf32>
+      %d = stablehlo.subtract %x, %y : tensor<1024x64x32xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r = stablehlo.reduce(%d init: %zero) applies stablehlo.add across dimensions = [2]
+        : (tensor<1024x64x32xf32>, tensor<f32>) -> tensor<1024x64xf32>
+      return %r : tensor<1024x64xf32>
+    }
+    """
+    assert elements(text) > 1024 * 64 * 32 // 2
+
+
+def seconds(text: str) -> float:
+    found = report(text)
+    estimate = time_estimate(found, TPU)
+    assert estimate.elementwise is not None
+    return float(estimate.elementwise[0]) + sum(float(each.seconds or 0) for each in estimate.products)
+
+
+def test_a_kernel_reads_and_writes_memory_if_nothing_runs_beside_it() -> None:
+    values = ", ".join(f"%a{n}: tensor<2048x1024xf32>" for n in range(6))
+    lines = [
+        f"%b{n + 1} = stablehlo.add %{'b' if n else 'a'}{n}, %a{n + 1} : tensor<2048x1024xf32>"
+        for n in range(5)
+    ]
+    text = f"""
+    func.func @main({values}) -> tensor<2048x1024xf32> {{
+      {" ".join(line + chr(10) for line in lines)}
+      return %b5 : tensor<2048x1024xf32>
+    }}
+    """
+    assert seconds(text) == pytest.approx(1.217e-6 + 7 * 2048 * 1024 * 4 / (819e9 * 0.8), rel=0.01)
+
+
+def test_windows_of_many_features_are_padded_for_each_element() -> None:
+    def of(features: int, window: int) -> float:
+        data, weights = f"tensor<8x32x32x{features}xf32>", f"tensor<{window}x{window}x{features}x64xf32>"
+        pad = window // 2
+        found = report(
+            f"""
+    func.func @main(%x: {data}, %w: {weights}) -> tensor<f32> {{
+      %p = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+        window = {{stride = [1, 1], pad = [[{pad}, {pad}], [{pad}, {pad}]]}}
+        {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
+        : ({data}, {weights}) -> tensor<8x32x32x64xf32>
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [0, 1, 2, 3]
+        : (tensor<8x32x32x64xf32>, tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }}
+    """
+        )
+        return float(time_estimate(found, TPU).products[0].seconds or 0)
+
+    # Tiles of 128 features, and of 128 columns.
+    assert of(64, 3) > 0.9 * of(128, 3)
+    assert of(64, 3) > 2 * of(32, 3)
+
+
+def test_the_vector_unit_multiplies_a_vector_by_a_cache_that_is_updated() -> None:
+    def of(update: str) -> int:
+        [product] = report(
+            f"""
+    func.func @main(%q: tensor<8x4x128xf32>, %k: tensor<8x512x4x128xf32>, %n: tensor<8x1x4x128xf32>,
+        %i: tensor<i32>) -> tensor<8x4x512xf32> {{
+      %o = stablehlo.constant dense<0> : tensor<i32>
+      %new = stablehlo.tanh %n : tensor<8x1x4x128xf32>
+      %c = stablehlo.dynamic_update_slice %k, {update}, %o, %i, %o, %o
+        : (tensor<8x512x4x128xf32>, tensor<8x1x4x128xf32>, tensor<i32>, tensor<i32>, tensor<i32>, tensor<i32>)
+        -> tensor<8x512x4x128xf32>
+      %r = stablehlo.dot_general %q, %c, batching_dims = [0, 1] x [0, 2], contracting_dims = [2] x [3]
+        : (tensor<8x4x128xf32>, tensor<8x512x4x128xf32>) -> tensor<8x4x512xf32>
+      return %r : tensor<8x4x512xf32>
+    }}
+    """
+        ).products
+        return product.kernel.vector_elements
+
+    assert of("%new") > 0
+    assert of("%n") == 0
