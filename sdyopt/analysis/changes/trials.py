@@ -507,11 +507,12 @@ class Trials:
         """The estimated cost of each change, _ABOVE if it is above the limit; None without an estimate."""
         if limit is None or len(changes) < 2 or self._estimate is None:
             return [None] * len(changes)
-        share = 1 - _LEAST_SAVED
-        if self._size < LEAST_ESTIMATED:
-            assert self.figures is not None
-            share = 1 - _ROUNDED if limit.seconds == self.figures.of_step else 1 + _MISSED
-        least = EstimatedCost(limit.seconds * share, limit.at_most * share)
+        assert self.figures is not None
+        of_program, is_large = limit.seconds == self.figures.of_step, self._size >= LEAST_ESTIMATED
+        share = 1 - _LEAST_SAVED if is_large else 1 - _ROUNDED if of_program else 1 + _MISSED
+        # The time at most is less sure: it need only fall.
+        share_of_most = 1 - _ROUNDED if of_program else share
+        least = EstimatedCost(limit.seconds * share, limit.at_most * share_of_most)
         costs = self._estimate.costs(changes, least)
         return [_ABOVE if cost is not None and cost.is_above(least) else cost for cost in costs]
 

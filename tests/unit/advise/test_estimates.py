@@ -96,6 +96,20 @@ def test_lists_are_those_of_all_trials(name: str, monkeypatch: pytest.MonkeyPatc
         assert found == [trial.text for trial in tried.ranked]
 
 
+def test_of_a_large_program_the_time_at_most_need_only_fall() -> None:
+    costs = [
+        EstimatedCost(Fraction(time), Fraction(most)) for time, most in ((99, 199), (99, 200), (100, 90))
+    ]
+    of_program = SimpleNamespace(
+        figures=SimpleNamespace(of_step=Fraction(100)),
+        _size=trials.LEAST_ESTIMATED,
+        _estimate=SimpleNamespace(costs=lambda changes, least: list(changes)),
+    )
+    changes = cast("list[Change]", costs)
+    found = Trials._estimated(cast(Trials, of_program), changes, EstimatedCost(Fraction(100), Fraction(200)))
+    assert [cost is trials._ABOVE for cost in found] == [False, True, True]
+
+
 def test_a_small_budget_is_enough_and_all_passes_confirm_it(monkeypatch: pytest.MonkeyPatch) -> None:
     with interpreter_settings():
         search = search_of("mlp")

@@ -389,7 +389,9 @@ def _with_axes_of_result(
     return lhs, rhs, result
 
 
-def _is_kept_alone(operand: TensorProjection, other: TensorProjection, factor: int, equal: Axes) -> bool:
+def _is_kept_alone(
+    operand: TensorProjection, other: TensorProjection, factor: int, equal: Sequence[AxisRef]
+) -> bool:
     """Whether an operand keeps its axes for a contracting factor, and the other one is resharded to them.
 
     This is so if the axes of the other one are those of a batch that the operand and the result agree on.
