@@ -115,7 +115,8 @@ def test_a_small_budget_is_enough_and_all_passes_confirm_it(monkeypatch: pytest.
         search = search_of("mlp")
         best, fastest = search.ranked[0].text, min(search.ranked, key=lambda trial: trial.after.seconds)
         trials = search.trials
-        few = Search(trials, TrialBudget(0, 2, 2))
+        # By their estimates, seven changes that do not pay come before it.
+        few = Search(trials, TrialBudget(0, 8, 8))
         few.limit = PROGRAMS["mlp"]
         assert few.ranked[0].text == best
         assert few.tried < few.proposed
