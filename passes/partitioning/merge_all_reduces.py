@@ -16,7 +16,8 @@ becomes, so that only the slices are all-reduced,
     %1 = sdy.all_slice [{"y"}] %0 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
     %2 = sdy.all_reduce {"x"} %1 out_sharding=<@mesh, [{"y"}]> : tensor<8xf32>
 If the all-reduce is along {"x", "y"}, the slice along {"y"} becomes a reduce-scatter. A slice is done before
-transposes for that: the gradient of a weight that a program gathers is such a slice of a transposed sum.
+transposes and conversions for that, as far as `slices-before` says: the gradient of a weight that a program
+gathers is such a slice of a transposed sum.
 
     %1 = sdy.all_gather [{"x"}] %0 out_sharding=<@mesh, [{}]> : tensor<1xf32>
 becomes, if "x" is larger than 2 and only the first shard of %0 is not all padding,
@@ -29,8 +30,8 @@ Only sums are merged. Floats are added in another order then, so results may dif
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Literal, TypeVar
 
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -43,12 +44,13 @@ from sdyopt.mlir.dialects.sdy.collectives import (
     ReduceScatterOp,
     ShardedToUnreducedOp,
 )
-from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
+from sdyopt.mlir.dialects.sdy.mesh import REPLACES, SHARDING, Mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind
 from sdyopt.mlir.dialects.sdy.sharding import ShardingPerValue, TensorSharding
 from sdyopt.mlir.dialects.sdy.sharding_edits import set_sharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_or_replicated
+from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp, DotOp
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
@@ -56,7 +58,7 @@ from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import PadOp, SliceOp
-from sdyopt.mlir.ir.attribute import Attribute
+from sdyopt.mlir.ir.attribute import Attribute, StringAttr
 from sdyopt.mlir.ir.builtin_attributes import DenseElements
 from sdyopt.mlir.ir.cse import constant_value
 from sdyopt.mlir.ir.operation import Op
@@ -71,6 +73,12 @@ from sdyopt.shardy.partition.local_context import LocalTypes
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap, sharded_size
 
 T = TypeVar("T")
+SlicesBefore = Literal["conversions", "transposes", "nothing"]
+_PASSED: Mapping[SlicesBefore, tuple[type[Op], ...]] = {
+    "conversions": (TransposeOp, ConvertOp),
+    "transposes": (TransposeOp,),
+    "nothing": (),
+}
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)
 _TERMS = (TransposeOp, *_COLLECTIVES)
 # Operations whose partial results may be declared as such.
@@ -83,13 +91,19 @@ _BETWEEN = (PadOp, SliceOp, AllSliceOp, AllReduceOp)
 class MergeAllReduces(Pass):
     whole_sums_only: bool = option(
         default=False,
-        help="merge only the all-reduces of sums without other terms, as XLA does",
+        help="merge only the all-reduces of sums without other terms, as XLA does, and set `sdy.replaces` on "
+        "reduce-scatters in place of slices",
+    )
+    slices_before: SlicesBefore = option(
+        default="conversions",
+        help="what the slice of a sum is done before: conversions and transposes, transposes, or nothing",
     )
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
+        passed = _PASSED[self.slices_before]
         for op in module.nested(AllSliceOp):
-            _slice_first(op, types, rewriter)
+            _slice_first(op, passed, self.whole_sums_only, types, rewriter)
         for gather in module.nested(AllGatherOp):
             _sum_instead_of_gather(gather, types, rewriter)
         mixed: set[Op] | None = set() if self.whole_sums_only else None
@@ -100,16 +114,19 @@ class MergeAllReduces(Pass):
                 _Sum(add, types, rewriter, mixed).merge()
         # Of merged sums, too.
         for op in module.nested(AllSliceOp):
-            _slice_first(op, types, rewriter)
+            _slice_first(op, passed, self.whole_sums_only, types, rewriter)
         return rewriter.changed
 
 
-def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
+def _slice_first(
+    op: AllSliceOp, passed: tuple[type[Op], ...], marks: bool, types: LocalTypes, rewriter: Rewriter
+) -> None:
     """Slices partial results before they are all-reduced.
 
-    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these.
+    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these,
+    which is marked if `marks`.
     """
-    op = _before_transposes(op, rewriter)
+    op = _before(op, passed, rewriter)
     collective = op.tensor.defining_op
     if not isinstance(collective, AllReduceOp) or not _is_merged_sum(collective):
         return
@@ -132,6 +149,8 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
     }
     location, type = op.lazy_location, op.output.type
     op_class = AllSliceOp if first == "slicing_axes" else ReduceScatterOp
+    if op_class is ReduceScatterOp and marks:
+        attributes[REPLACES] = StringAttr(op.signature.name)
     shard = rewriter.create(
         op_class, [collective.tensor], [type], attributes, before=op, location=location
     ).result
@@ -146,27 +165,34 @@ def _slice_first(op: AllSliceOp, types: LocalTypes, rewriter: Rewriter) -> None:
     rewriter.erase(collective)
 
 
-def _before_transposes(op: AllSliceOp, rewriter: Rewriter) -> AllSliceOp:
-    """Slices a sum before it is transposed, if nothing else uses it; returns the slice that is left."""
-    transposes: list[TransposeOp] = []
+def _before(op: AllSliceOp, passed: tuple[type[Op], ...], rewriter: Rewriter) -> AllSliceOp:
+    """Slices a sum before operations of some classes, if nothing else uses it; returns the new slice."""
+    after: list[Op] = []
     inner = op.tensor.defining_op
-    while isinstance(inner, TransposeOp) and inner.parent is op.parent and _has_one_use(inner.out):
-        transposes.append(inner)
-        inner = inner.operand.defining_op
-    if not transposes or not isinstance(inner, AllReduceOp) or not _is_merged_sum(inner):
+    while inner is not None and isinstance(inner, passed) and inner.parent is op.parent:
+        if not _has_one_use(inner.results[0]):
+            break
+        after.append(inner)
+        inner = inner.operand_at(0).defining_op
+    if not after or not isinstance(inner, AllReduceOp) or not _is_merged_sum(inner):
         return op
     axes, sharding = op.slicing_axes.dims, op.out_sharding
-    for transpose in transposes:
-        set_sharding(transpose.out, sharding, rewriter)
-        # Where a dimension of the operand is in the result.
-        places = sorted(range(len(axes)), key=transpose.permutation.__getitem__)
-        axes = tuple(axes[place] for place in places)
-        sharding = sharding.with_dims([sharding.dims[place] for place in places])
-    first = transposes[-1]
+    for user in after:
+        set_sharding(user.results[0], sharding, rewriter)
+        if isinstance(user, TransposeOp):
+            # Where a dimension of the operand is in the result.
+            places = sorted(range(len(axes)), key=user.permutation.__getitem__)
+            axes = tuple(axes[place] for place in places)
+            sharding = sharding.with_dims([sharding.dims[place] for place in places])
+    first = after[-1]
     attributes = {"slicing_axes": AxesPerDim(axes), "out_sharding": sharding}
-    type = first.operand.type
     moved = rewriter.create(
-        AllSliceOp, [first.operand], [type], attributes, before=first, location=op.lazy_location
+        AllSliceOp,
+        [inner.result],
+        [inner.result.type],
+        attributes,
+        before=first,
+        location=op.lazy_location,
     )
     assert isinstance(moved, AllSliceOp)
     rewriter.set_operand(first.operand_uses[0], moved.result)

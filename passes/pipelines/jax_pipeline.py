@@ -20,7 +20,7 @@ from ..importing.simplify_hlo import SimplifyHlo
 from ..importing.stablehlo_legalize_composite_to_call import LegalizeCompositeToCall
 from ..partitioning.add_elementwise_sharding_rules import AddElementwiseShardingRules
 from ..partitioning.all_reduces_to_reshards import AllReducesToReshards
-from ..partitioning.merge_all_reduces import MergeAllReduces
+from ..partitioning.merge_all_reduces import MergeAllReduces, SlicesBefore
 from ..partitioning.merge_collectives import MergeCollectives
 from ..partitioning.reshard_single_devices import ReshardSingleDevices
 from ..partitioning.resolve_permutation_factors import ResolvePermutationFactors
@@ -52,8 +52,9 @@ def jax_pipeline(
     devices, the operands are resharded for its result; a gather or scatter keeps the sharding of the rows of
     its table if that sends less; other operations are computed with the sharding of their result; reshards
     may gather whole tensors, and two in a row are both done; cumulative operations gather the dimension; each
-    sharding constraint is met by itself; and the all-reduces of a sum are merged only if it has no other
-    terms.
+    sharding constraint is met by itself; the all-reduces of a sum are merged only if it has no other terms;
+    and a slice of a sum is done before transposes, for TPU before conversions, too, and for CPU before
+    neither.
 
     A manual computation that exchanges data in place of an operation has the name of the operation as
     `sdy.replaces`.
@@ -61,6 +62,10 @@ def jax_pipeline(
     Shardy's own pipeline has none of this: calls are cloned for each use, propagation stops at chlo, and an
     operation that needs elements of other shards keeps its operands.
     """
+    before: SlicesBefore = (
+        "conversions" if compiler == "tpu" else "nothing" if compiler == "cpu" else "transposes"
+    )
+    partitioning = exchanges(mark_exchanges=True, reduce_communication=False, slices_before=before)
     return [
         ImportHloShardings(),
         LegalizeCompositeToCall(),
@@ -68,7 +73,7 @@ def jax_pipeline(
         SimplifyHlo(compiler=compiler),
         CSE(),
         AddElementwiseShardingRules(),
-        *propagation_pipeline(partitioning=exchanges(mark_exchanges=True, reduce_communication=False)),
+        *propagation_pipeline(partitioning=partitioning),
         MergeCollectives(before_broadcasts=compiler != "cpu"),
     ]
 
@@ -79,6 +84,7 @@ def exchanges(
     keep_calls: bool = False,
     mark_exchanges: bool = False,
     reduce_communication: bool = True,
+    slices_before: SlicesBefore = "conversions",
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
 
@@ -122,5 +128,5 @@ def exchanges(
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
         MergeCollectives(collectives_only=True),
-        MergeAllReduces(whole_sums_only=not reduce_communication),
+        MergeAllReduces(whole_sums_only=not reduce_communication, slices_before=slices_before),
     ]

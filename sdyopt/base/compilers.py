@@ -57,7 +57,12 @@ class CompilerBehavior(Enum):
     SUMS_AFTER_LOOPS = (
         (TPU, GPU),
         "an all-reduce in a loop whose result is only added to a loop-carried value is done once, after the "
-        "loop",
+        "loop; on TPU in the type of that value, and as a reduce-scatter if a device keeps a shard of it",
+        "report/compilers.mlir",
+    )
+    SCATTERS_SHARDS = (
+        (TPU, GPU),
+        "a psum of a shard_map of whose result a device keeps a shard is a reduce-scatter",
         "report/compilers.mlir",
     )
     SCATTERS_AFTER_LOOPS = (
@@ -72,7 +77,8 @@ class CompilerBehavior(Enum):
     )
     CONVERTS_BEFORE_SENDING = (
         (GPU,),
-        "what is only converted to a narrower type after it is gathered or moved is sent in that type",
+        "what is only converted to a narrower type after it is gathered or moved is sent in that type, and "
+        "what is converted from one before, too",
         "report/compilers.mlir",
     )
     COLLECTIVE_PRODUCTS = (

@@ -27,7 +27,7 @@ from sdyopt.analysis.figures.fusion import (
     is_fusible,
     is_view,
 )
-from sdyopt.analysis.figures.narrow_floats import SUMS, converted_after, is_for_products
+from sdyopt.analysis.figures.narrow_floats import is_for_products, narrower_beside
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.dataclasses import dataclass
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
@@ -42,7 +42,7 @@ from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.interfaces import would_be_dead
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import lookup_symbol
-from sdyopt.mlir.ir.types import F32, RankedShapedType
+from sdyopt.mlir.ir.types import F32, FloatType, RankedShapedType, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 
 # They write into their first operand.
@@ -174,8 +174,8 @@ class BlockBuffers:
         """The bytes of a new buffer of a value, in the type in which it is written."""
         size = self._bytes(value)
         if self._converts_before_sending and isinstance(value.defining_op, CollectiveOp):
-            converted = None if isinstance(value.defining_op, SUMS) else converted_after(value)
-            return size if converted is None else min(size, self._bytes(converted))
+            narrow, wide = narrower_beside(value.defining_op), element_of(value.type)
+            return size * narrow.width // wide.width if narrow and isinstance(wide, FloatType) else size
         if not self._narrows:
             return size
         end = _computed_by(value) if isinstance(value, OpResult) and type(value.op) in PRODUCTS else value

@@ -23,14 +23,22 @@ from sdyopt.analysis.figures.narrow_floats import (
     ALL_REDUCES,
     DEFAULT_WIDTH,
     SUMS,
-    converted_after,
     is_for_products,
+    narrower_beside,
 )
 from sdyopt.analysis.figures.topology import Topology, built_in_topology
 from sdyopt.base.compilers import TPU, CompilerBehavior
 from sdyopt.base.dataclasses import NamedTuple, replace
-from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, CollectiveOp, ReduceScatterOp
+from sdyopt.mlir.dialects.sdy.collectives import (
+    AllGatherOp,
+    AllReduceOp,
+    AllSliceOp,
+    CollectiveOp,
+    ReduceScatterOp,
+)
+from sdyopt.mlir.dialects.sdy.mesh import REPLACES
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo import collectives as stablehlo
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
@@ -146,12 +154,17 @@ def _behind_loops(op: Op, collective: Collective, program: MachineProgram) -> Co
         return None
     elements = element_of(op.results[0].type), element_of(value.type)
     widths = [element.width for element in elements if isinstance(element, FloatType)]
+    share, text = Fraction(1), AFTER_LOOPS
+    if len(widths) == 2 and (program.machine.compiler == TPU or isinstance(op, stablehlo.ReduceScatterOp)):
+        share = Fraction(widths[1], widths[0])
+    if program.machine.compiler == TPU and isinstance(op, AllReduceOp) and _is_sliced(value, op):
+        share, text = share / 2, f"{AFTER_LOOPS}, as a reduce-scatter"
     return replace(
         collective,
-        wire_bytes=collective.wire_bytes * (Fraction(widths[1], widths[0]) if len(widths) == 2 else 1),
+        wire_bytes=collective.wire_bytes * share,
         times=program.counts.times(left),
         per_iteration=None if program.counts.times(left) is not None else program.counts.per_iteration(left),
-        compiled=AFTER_LOOPS,
+        compiled=text,
     )
 
 
@@ -169,40 +182,60 @@ def _in_loop(op: Op, collective: Collective, program: MachineProgram) -> Collect
     )
 
 
+def _is_sliced(total: Value, summed: AllReduceOp) -> bool:
+    """Whether only shards of one dimension of a total are used, along the axes that it is summed up over."""
+    user = only_user(total)
+    while isinstance(user, RELAYOUTS):
+        user = only_user(user.results[0])
+    if not isinstance(user, AllSliceOp):
+        return False
+    sliced = [dim.axes for dim in user.slicing_axes if dim.axes]
+    return len(sliced) == 1 and set(sliced[0]) == set(summed.reduction_axes.axes)
+
+
+def _of_shards(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
+    """A sum in a manual computation of whose result only shards of one dimension are used."""
+    computation = op.parent_op
+    if not isinstance(op, stablehlo.AllReduceOp) or not isinstance(computation, ManualComputationOp):
+        return None
+    if len(op.results) != 1 or collective.wire_bytes is None or not op.results[0].has_one_use:
+        return None
+    use = next(iter(op.results[0].uses))
+    user = only_user(computation.results[use.index]) if use.owner is computation.block.last else None
+    while isinstance(user, TransposeOp):
+        user = only_user(user.out)
+    if not isinstance(user, AllSliceOp):
+        return None
+    sliced = [dim.axes for dim in user.slicing_axes if dim.axes]
+    if len(sliced) != 1 or {axis.name for axis in sliced[0]} != set(collective.axis_names):
+        return None
+    text = "a reduce-scatter, because a device keeps a shard of the sum"
+    return replace(collective, kind="reduce_scatter", wire_bytes=collective.wire_bytes / 2, compiled=text)
+
+
 def _as_bf16(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A collective of 32-bit floats that only products of default precision or conversions use."""
-    if collective.wire_bytes is None or not collective.wire_bytes or len(op.results) != 1:
-        return None
-    element = element_of(op.results[0].type)
-    if not isinstance(element, FloatType) or element.width != 2 * DEFAULT_WIDTH:
-        return None
-    if not is_for_products(op.results[0]):
+    is_scatter = isinstance(op, SUMS) and not isinstance(op, ALL_REDUCES)
+    if is_scatter or not collective.wire_bytes or not _is_needed_as_bf16(op):
         return None
     # Sums are computed with 32 bits. Then an all-reduce sends what it has summed up as bf16.
-    if isinstance(op, SUMS):
-        if not isinstance(op, ALL_REDUCES):
-            return None
-        share = Fraction(3, 4)
-    else:
-        share = Fraction(1, 2)
-    return replace(
-        collective,
-        wire_bytes=collective.wire_bytes * share,
-        compiled=_BF16,
-    )
+    share = Fraction(3, 4) if isinstance(op, SUMS) else Fraction(1, 2)
+    return replace(collective, wire_bytes=collective.wire_bytes * share, compiled=_BF16)
+
+
+def _is_needed_as_bf16(op: Op) -> bool:
+    element = element_of(op.results[0].type) if len(op.results) == 1 else None
+    if not isinstance(element, FloatType) or element.width != 2 * DEFAULT_WIDTH:
+        return False
+    return is_for_products(op.results[0])
 
 
 def _as_converted(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
-    """A collective that sums up nothing, and of whose result only a conversion to a narrower type is used."""
-    if not collective.wire_bytes or len(op.results) != 1 or isinstance(op, SUMS):
+    """A collective that sums up nothing, beside a conversion from or to a narrower type."""
+    narrow, wide = narrower_beside(op), element_of(op.results[0].type) if op.results else None
+    if narrow is None or not isinstance(wide, FloatType) or not collective.wire_bytes:
         return None
-    converted = converted_after(op.results[0])
-    before = element_of(op.results[0].type)
-    after = None if converted is None else element_of(converted.type)
-    if not isinstance(before, FloatType) or not isinstance(after, FloatType) or after.width >= before.width:
-        return None
-    share = Fraction(after.width, before.width)
-    text = f"sent as {after.name}, because only a conversion uses it"
+    share, text = Fraction(narrow.width, wide.width), f"sent as {narrow.name}, beside a conversion"
     return replace(collective, wire_bytes=collective.wire_bytes * share, compiled=text)
 
 
@@ -210,7 +243,7 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
     """A gather for a product, or a scatter of its result, that is part of the product.
 
     It takes longer than to send its parts if the dimension is long that is not sent: that of the sum, or of
-    the result.
+    the result. A scatter that XLA finds only after it has partitioned the program is not part of it.
     """
     size, devices = collective.group_size, _devices(op)
     if size is None or collective.wire_bytes is None or devices < _LEAST_RING or size > _LARGEST_RING:
@@ -228,7 +261,7 @@ def _as_ring(op: Op, collective: Collective, program: MachineProgram) -> Collect
         other = product.rhs if product.lhs is op.result else product.lhs
         if _free_elements(product, other) < (program.machine.ring if _BF16 in collective.compiled else least):
             return None
-    elif isinstance(op, ReduceScatterOp):
+    elif isinstance(op, ReduceScatterOp) and REPLACES not in op.attributes:
         product = op.tensor.defining_op
         if not isinstance(product, DotGeneralOp) or size * 2 < _LEAST_RING or _scattered_dims(op) > 1:
             return None
@@ -254,7 +287,9 @@ def _on_square(op: Op, collective: Collective, program: MachineProgram) -> Colle
         return None
     if collective.group_size != square or collective.wire_bytes is None:
         return None
-    return _all_reduced(collective, "there is no reduce-scatter over all devices of a square or a cube")
+    return _all_reduced(
+        op, collective, program, "there is no reduce-scatter over all devices of a square or a cube"
+    )
 
 
 def _along_dimensions(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
@@ -262,17 +297,18 @@ def _along_dimensions(op: Op, collective: Collective, program: MachineProgram) -
     is_along_one = not isinstance(op, ReduceScatterOp) or _scattered_dims(op) == 1
     if is_along_one or collective.wire_bytes is None:
         return None
-    return _all_reduced(collective, "a reduce-scatter is of one dimension")
+    return _all_reduced(op, collective, program, "a reduce-scatter is of one dimension")
 
 
-def _all_reduced(collective: Collective, reason: str) -> Collective:
+def _all_reduced(op: Op, collective: Collective, program: MachineProgram, reason: str) -> Collective:
     """An all-reduce in place of a reduce-scatter: each device sums up the whole and takes its shard."""
     assert collective.wire_bytes is not None
+    is_bf16 = CompilerBehavior.PRODUCTS_OF_BF16.holds(program.machine.compiler) and _is_needed_as_bf16(op)
     return replace(
         collective,
         kind="all_reduce",
-        wire_bytes=collective.wire_bytes * 2,
-        compiled=f"all-reduced: {reason}",
+        wire_bytes=collective.wire_bytes * (Fraction(3, 2) if is_bf16 else 2),
+        compiled=f"all-reduced: {reason}{'; what it sums up is ' * is_bf16}{_BF16 * is_bf16}",
     )
 
 
@@ -306,7 +342,7 @@ def _in_tiles(op: Op, collective: Collective, program: MachineProgram) -> Collec
     tile = _BLOCK * max(1, 2 * DEFAULT_WIDTH // element.width)
     if not tuple(op.reduce_scatter_axes)[minor].axes or shape[minor] % tile == 0:
         return None
-    return _all_reduced(collective, f"shards of {shape[minor]} elements are not whole tiles")
+    return _all_reduced(op, collective, program, f"shards of {shape[minor]} elements are not whole tiles")
 
 
 def _of_totals(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
@@ -439,6 +475,7 @@ def _shape(value: Value) -> tuple[int, ...]:
 
 _CHANGES: tuple[tuple[CompilerBehavior, _Change], ...] = (
     (CompilerBehavior.SUMS_AFTER_LOOPS, _after_loops),
+    (CompilerBehavior.SCATTERS_SHARDS, _of_shards),
     (CompilerBehavior.SCATTERS_AFTER_LOOPS, _scatter_after_loops),
     (CompilerBehavior.GATHERS_IN_LOOPS, _in_loop),
     (CompilerBehavior.PRODUCTS_OF_BF16, _as_bf16),

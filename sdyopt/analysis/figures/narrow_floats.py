@@ -72,12 +72,35 @@ def is_for_products(value: Value) -> bool:
     return is_used and not pending
 
 
-def converted_after(value: Value) -> Value | None:
-    """What a value is converted to by its only use, maybe reshaped or transposed before."""
-    while (user := only_user(value)) is not None and isinstance(user, RELAYOUTS):
-        if isinstance(user, ConvertOp):
-            return user.results[0]
+def narrower_beside(op: Op) -> FloatType | None:
+    """The narrower type that the result of a collective is converted to, or its operand is converted from.
+
+    Between the two, it may be reshaped or transposed. The conversion to it is the only use of the result.
+    None for a collective that sums up.
+    """
+    if len(op.results) != 1 or len(op.operands) != 1 or isinstance(op, SUMS):
+        return None
+    sent = element_of(op.results[0].type)
+    for value in (_converted_after(op.results[0]), _converted_before(op.operand_at(0))):
+        narrow = None if value is None else element_of(value.type)
+        if isinstance(sent, FloatType) and isinstance(narrow, FloatType) and narrow.width < sent.width:
+            return narrow
+    return None
+
+
+def _converted_after(value: Value) -> Value | None:
+    while isinstance(user := only_user(value), RELAYOUTS):
         value = user.results[0]
+        if isinstance(user, ConvertOp):
+            return value
+    return None
+
+
+def _converted_before(value: Value) -> Value | None:
+    while isinstance(op := value.defining_op, (*RELAYOUTS, SliceOp)):
+        value = op.operand_at(0)
+        if isinstance(op, ConvertOp):
+            return value
     return None
 
 

@@ -83,12 +83,12 @@ func.func @main(%key: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 //
 // SUMS: 1. write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at
 // SUMS-NEXT: model.py:12, then psum along 'ep'
-// SUMS: on the wire 3.91 MiB → 2.91 MiB
+// SUMS: on the wire 3.92 MiB → 2.92 MiB
 // SUMS-LINT: model.py:12:6: warning: write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at model.py:12, then psum along 'ep': -{{.*}} [cheaper-sharding]
-// SUMS-LINT: note: why: each device keeps only its part of the sum; model.py:12: 3.50 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
+// SUMS-LINT: note: why: each device keeps only its part of the sum; model.py:12: 3.51 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
 // SUMS-TPU:      {{[12]}}. write jax.lax.psum_scatter(…, 'dp', scatter_dimension=0, tiled=True) in place of the psum at
 // SUMS-TPU-NEXT: model.py:12, then psum along 'ep': -1
-// SUMS-TPU:      why: each device keeps only its part of the sum; model.py:12: 3.50 MiB
+// SUMS-TPU:      why: each device keeps only its part of the sum; model.py:12: 3.51 MiB
 // SUMS-OUT:      out_shardings=[<@mesh, [{"dp"}, {}]>]
 // SUMS-OUT:      "stablehlo.reduce_scatter"
 // SUMS-OUT-SAME: replica_groups = dense<{{\[\[}}0, 4], [1, 5], [2, 6], [3, 7]]>
@@ -96,23 +96,23 @@ func.func @main(%key: tensor<4096xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]
 // SUMS-OUT-SAME: replica_groups = dense<{{\[\[}}0, 1, 2, 3], [4, 5, 6, 7]]>
 //--- sums.mlir
 sdy.mesh @mesh = <["dp"=2, "ep"=4]>
-func.func @main(%x: tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dp"}, {}]>},
+func.func @main(%x: tensor<1028x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dp"}, {}]>},
     %w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"ep"}, {}]>})
-    -> (tensor<1024x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dp"}, {}]>}) {
+    -> (tensor<1028x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"dp"}, {}]>}) {
   %0 = sdy.manual_computation(%x, %w) in_shardings=[<@mesh, [{}, {"dp", "ep"}]>, <@mesh, [{"dp", "ep"}, {}]>]
-      out_shardings=[<@mesh, [{}, {}]>] manual_axes={"dp", "ep"} (%a: tensor<1024x64xf32>, %b: tensor<64x512xf32>) {
-    %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<1024x64xf32>, tensor<64x512xf32>) -> tensor<1024x512xf32>
+      out_shardings=[<@mesh, [{}, {}]>] manual_axes={"dp", "ep"} (%a: tensor<1028x64xf32>, %b: tensor<64x512xf32>) {
+    %1 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<1028x64xf32>, tensor<64x512xf32>) -> tensor<1028x512xf32>
     %2 = "stablehlo.all_reduce"(%1) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>,
         replica_groups = dense<[[0, 1, 2, 3, 4, 5, 6, 7]]> : tensor<1x8xi64>, use_global_device_ids}> ({
     ^bb0(%p: tensor<f32>, %q: tensor<f32>):
       %s = stablehlo.add %p, %q : tensor<f32>
       stablehlo.return %s : tensor<f32>
-    }) : (tensor<1024x512xf32>) -> tensor<1024x512xf32> loc("psum"("model.py":12:5))
-    sdy.return %2 : tensor<1024x512xf32>
-  } : (tensor<1024x512xf32>, tensor<512x512xf32>) -> tensor<1024x512xf32>
-  %3 = sdy.sharding_constraint %0 <@mesh, [{"dp"}, {}]> : tensor<1024x512xf32>
-  %4 = stablehlo.multiply %3, %3 : tensor<1024x512xf32>
-  return %4 : tensor<1024x512xf32>
+    }) : (tensor<1028x512xf32>) -> tensor<1028x512xf32> loc("psum"("model.py":12:5))
+    sdy.return %2 : tensor<1028x512xf32>
+  } : (tensor<1028x512xf32>, tensor<512x512xf32>) -> tensor<1028x512xf32>
+  %3 = sdy.sharding_constraint %0 <@mesh, [{"dp"}, {}]> : tensor<1028x512xf32>
+  %4 = stablehlo.multiply %3, %3 : tensor<1028x512xf32>
+  return %4 : tensor<1028x512xf32>
 }
 
 // Each shard of a fused projection is within one of its halves, and so are the gradients that are joined.

@@ -1,4 +1,5 @@
 // RUN: sdy-opt %s -sdy-merge-all-reduces | filecheck %s
+// RUN: sdy-opt %s -sdy-merge-all-reduces=slices-before=transposes | filecheck %s --check-prefix=TRANSPOSES
 
 sdy.mesh @mesh = <["x"=4, "y"=2]>
 
@@ -111,4 +112,19 @@ func.func @rotated_slice(%a: tensor<8x32xf32> {sdy.sharding = #sdy.sharding<@mes
   %3 = stablehlo.transpose %2, dims = [2, 1, 0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}, {}]>]>} : (tensor<16x4x8xf32>) -> tensor<8x4x16xf32>
   %4 = sdy.all_slice [{"y"}, {}, {}] %3 out_sharding=<@mesh, [{"y"}, {}, {}]> : tensor<8x4x16xf32>
   return %4 : tensor<8x4x16xf32>
+}
+
+// A slice is done before a conversion, too.
+// CHECK-LABEL: func.func @converted_slice(
+// CHECK:         %[[S:.*]] = sdy.reduce_scatter [{"x"}, {}] %0 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x16xbf16>
+// CHECK-NEXT:    stablehlo.convert %[[S]] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>}
+// TRANSPOSES-LABEL: func.func @converted_slice(
+// TRANSPOSES:         sdy.all_reduce
+// TRANSPOSES:         sdy.all_slice
+func.func @converted_slice(%a: tensor<8x32xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}, %b: tensor<32x16xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
+  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x32xbf16>, tensor<32x16xbf16>) -> tensor<8x16xbf16>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xbf16>
+  %2 = stablehlo.convert %1 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xbf16>) -> tensor<8x16xf32>
+  %3 = sdy.all_slice [{"x"}, {}] %2 out_sharding=<@mesh, [{"x"}, {}]> : tensor<8x16xf32>
+  return %3 : tensor<8x16xf32>
 }

@@ -358,7 +358,7 @@ sdy.mesh @mesh = <["x"=4]>
 // CHECK-LABEL: communication: 4.50 MiB
 // TPU-LABEL: communication: 3.00 MiB
 // GPU-LABEL: communication: 3.00 MiB
-// GPU: sent as bf16
+// GPU: sent as bf16, beside a
 // CPU-LABEL: communication: 4.50 MiB
 func.func @gathered_in_program(%x: tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %y: tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, tensor<1024x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
   %0 = sdy.sharding_constraint %w <@mesh, [{}, {}]> : tensor<1024x1024xf32>
@@ -368,4 +368,76 @@ func.func @gathered_in_program(%x: tensor<512x1024xbf16> {sdy.sharding = #sdy.sh
   %4 = sdy.sharding_constraint %3 <@mesh, [{}, {}]> : tensor<1024x1024xbf16>
   %5 = stablehlo.transpose %4, dims = [1, 0] : (tensor<1024x1024xbf16>) -> tensor<1024x1024xbf16>
   return %2, %5 : tensor<512x1024xbf16>, tensor<1024x1024xbf16>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// What is converted to a wider type before it is gathered is sent as it was on GPU.
+// TPU-LABEL: communication: 3.00 MiB
+// GPU-LABEL: communication: 1.50 MiB
+// GPU: sent as bf16, beside a
+// CPU-LABEL: communication: 3.00 MiB
+func.func @widened(%x: tensor<1024x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<1024x1024xf32> {
+  %0 = stablehlo.convert %x : (tensor<1024x1024xbf16>) -> tensor<1024x1024xf32>
+  %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<1024x1024xf32>
+  %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<1024x1024xf32>
+  return %2 : tensor<1024x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4]>
+
+// A psum of a shard_map of which a device keeps a shard is scattered; CPU sums up the whole.
+// TPU-LABEL: communication: 3.00 MiB
+// TPU: a reduce-scatter, because a device
+// GPU-LABEL: communication: 3.00 MiB
+// CPU-LABEL: communication: 6.00 MiB
+func.func @sliced_psum(%x: tensor<4096x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}]>}) {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"x"}, {}]>] out_shardings=[<@mesh, [{}, {}]>] manual_axes={"x"} (%a: tensor<1024x1024xf32>) {
+    %1 = "stablehlo.all_reduce"(%a) <{channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>, replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>, use_global_device_ids}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %2 = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %2 : tensor<f32>
+    }) : (tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
+    sdy.return %1 : tensor<1024x1024xf32>
+  } : (tensor<4096x1024xf32>) -> tensor<1024x1024xf32>
+  return %0 : tensor<1024x1024xf32>
+}
+
+// -----
+
+sdy.mesh @mesh = <["x"=4, "y"=4]>
+
+// Gradients of four micro-batches are summed up after the loop: on GPU as bf16; on TPU in the type of the sum, and
+// scattered, because a device keeps a shard.
+// TPU-LABEL: communication: 3.00 MiB
+// TPU: as a reduce-scatter
+// GPU-LABEL: communication: 3.00 MiB
+// CPU-LABEL: communication: 12.0 MiB
+func.func @accumulated(%x: tensor<4x512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}, %y: tensor<4x512x1024xbf16> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"x"}, {}]>}) -> (tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %c1 = stablehlo.constant dense<1> : tensor<i32>
+  %c4 = stablehlo.constant dense<4> : tensor<i32>
+  %zero = stablehlo.constant dense<0.0> : tensor<1024x1024xf32>
+  %0:2 = stablehlo.while(%i = %c0, %sum = %zero) : tensor<i32>, tensor<1024x1024xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %c4 : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.dynamic_slice %x, %i, %c0, %c0, sizes = [1, 512, 1024] : (tensor<4x512x1024xbf16>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x512x1024xbf16>
+    %2 = stablehlo.reshape %1 : (tensor<1x512x1024xbf16>) -> tensor<512x1024xbf16>
+    %3 = stablehlo.dynamic_slice %y, %i, %c0, %c0, sizes = [1, 512, 1024] : (tensor<4x512x1024xbf16>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x512x1024xbf16>
+    %4 = stablehlo.reshape %3 : (tensor<1x512x1024xbf16>) -> tensor<512x1024xbf16>
+    %5 = stablehlo.dot_general %2, %4, contracting_dims = [0] x [0] : (tensor<512x1024xbf16>, tensor<512x1024xbf16>) -> tensor<1024x1024xbf16>
+    %6 = sdy.sharding_constraint %5 <@mesh, [{}, {}]> : tensor<1024x1024xbf16>
+    %7 = stablehlo.convert %6 : (tensor<1024x1024xbf16>) -> tensor<1024x1024xf32>
+    %8 = stablehlo.add %sum, %7 : tensor<1024x1024xf32>
+    %9 = stablehlo.add %i, %c1 : tensor<i32>
+    stablehlo.return %9, %8 : tensor<i32>, tensor<1024x1024xf32>
+  }
+  %1 = sdy.sharding_constraint %0#1 <@mesh, [{}, {}]> : tensor<1024x1024xf32>
+  return %1 : tensor<1024x1024xf32>
 }

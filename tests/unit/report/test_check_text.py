@@ -177,7 +177,7 @@ def test_places_that_a_change_helps_come_first_in_the_order_of_the_changes() -> 
 def test_the_best_change_is_named_if_it_is_that_of_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
     places_of = checker.places_of
     monkeypatch.setattr(checker, "places_of", lambda *given: places_of(*given)[-1:])
-    check = sdyopt.check(EXAMPLE)
+    check = sdyopt.check(EXAMPLE, topology="tpu-v5e")
     best = "jax.lax.with_sharding_constraint(the gradient of weights[1], P('model', 'data'))"
     assert f"\nbest: {best}" in str(check)
     change = json.loads(check_json(check.ir))["elsewhere"]

@@ -50,7 +50,7 @@ ORIGIN_NAME = "sdy.sharding_origin_name"
 EXECUTION_THREAD = "execution_thread"
 # The manual axes of the calls of a function.
 FUNCTION_MANUAL_AXES = "sdy.func_manual_axes"
-# The name of the operation that a manual computation of the partitioner replaces.
+# The name of the operation that a manual computation or a reduce-scatter of the partitioner replaces.
 REPLACES = "sdy.replaces"
 
 
