@@ -336,7 +336,7 @@ class Search:
             return None
         ranked = self.ranked
         if self.is_above_memory:
-            return next(iter(ranked), None)
+            return next((trial for trial in ranked if trial.change.edits), None)
         usable = (
             change for change in at_peak(self.program) if change.edits and not change.turns_sharding_off
         )
@@ -351,7 +351,8 @@ class Search:
         cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
         for _ in self.tries(self.trials, (), cut, asked=new):
             pass
-        lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
+        edited = (trial for trial in (*ranked, *self._known.values()) if trial.change.edits)
+        lowering = list(filter(self._is_for_memory, edited))
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
         nearly = [
             trial
