@@ -69,6 +69,10 @@ class Buffer:
     end: int
     bytes: int
 
+    # Programs have many of these: the method of dataclasses takes three times as long.
+    def __init__(self, value: Value, start: int, end: int, bytes: int) -> None:
+        self.value, self.start, self.end, self.bytes = value, start, end, bytes
+
 
 class BlockBuffers:
     """The buffers of the values of a block, by the positions of its operations `ops`.
@@ -83,9 +87,8 @@ class BlockBuffers:
         ops: Sequence[Op],
         may_write: set[int],
         bytes_of: Callable[[Value], int],
-        shape_of: Callable[[Value], tuple[int, ...] | None],
         behaviors: frozenset[CompilerBehavior],
-        is_late: Callable[[ReduceScatterOp], bool],
+        fusion: Fusion,
     ) -> None:
         self._ops = ops
         self._bytes = bytes_of
@@ -96,9 +99,7 @@ class BlockBuffers:
         self._may_write = may_write
         self._of: dict[Value, Buffer] = {}
         self.allocated: list[Buffer] = []
-        self._fusion = fusion = Fusion(
-            ops, bytes_of, shape_of, lambda argument: argument.index not in may_write, behaviors, is_late
-        )
+        self._fusion = fusion
         self._free, self._fused, self._last = fusion.free, fusion.fused, fusion.last
         for argument in block.arguments:
             fusion.look_at_argument(argument)

@@ -16,7 +16,7 @@ memory. The exponentials of some softmaxes are written once, by the operation th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from functools import cache
 
 from sdyopt.analysis.figures.compiled_products import (
@@ -113,6 +113,29 @@ FEW_UPDATES = 64
 ON_CHIP = 108 << 20
 
 
+# The behaviours of compilers on which fusion depends, those of sizes and of reduce-scatters included.
+_BEHAVIORS = frozenset(
+    (
+        CompilerBehavior.CONSTANTS_IN_LOOPS,
+        CompilerBehavior.FUSES_INTO_PRODUCTS,
+        CompilerBehavior.FUSES_SIMPLE_INTO_PRODUCTS,
+        CompilerBehavior.KEEPS_SOFTMAX,
+        CompilerBehavior.ONE_HOT_SCATTERS,
+        CompilerBehavior.OVERLAPS_SCATTERS,
+        CompilerBehavior.PADS_TO_TILES,
+        CompilerBehavior.RECOMPUTES_TRANSCENDENTALS,
+        CompilerBehavior.SUMS_AFTER_LOOPS,
+        CompilerBehavior.SUMS_IN_PRODUCTS,
+        CompilerBehavior.WRITES_FOR_MOVES,
+    )
+)
+
+
+def is_same_fusion(behaviors: Set[CompilerBehavior], others: Set[CompilerBehavior]) -> bool:
+    """Whether two compilers fuse alike."""
+    return behaviors & _BEHAVIORS == others & _BEHAVIORS
+
+
 class Fusion:
     """What becomes of the values of a block, by the positions of its operations `ops`.
 
@@ -129,6 +152,7 @@ class Fusion:
         behaviors: frozenset[CompilerBehavior],
         is_late: Callable[[ReduceScatterOp], bool],
     ) -> None:
+        behaviors &= _BEHAVIORS
         self._ops = ops
         self._positions = {op: position for position, op in enumerate(ops)}
         self._bytes = bytes_of
@@ -376,13 +400,14 @@ class Fusion:
             if user is None:
                 continue  # a dead operation
             here = self._positions[user]
-            if isinstance(user, AllSliceOp) or (
-                (user in self.fused or _is_view(type(user))) and user.results[0] in self._sharded_later
-            ):
-                is_sharded_later = True
-                is_read_whole |= self._widens(user) and user.results[0] in self._also_read_whole
-            else:
-                is_read_whole = True
+            if self._writes_for_moves:
+                if isinstance(user, AllSliceOp) or (
+                    (user in self.fused or _is_view(type(user))) and user.results[0] in self._sharded_later
+                ):
+                    is_sharded_later = True
+                    is_read_whole |= self._widens(user) and user.results[0] in self._also_read_whole
+                else:
+                    is_read_whole = True
             first, final = here, here
             if user is not use.owner:
                 if self._sinks_constants and value in self.free:
@@ -413,7 +438,7 @@ class Fusion:
             if first >= 0:
                 first_written = first if first_written < 0 else min(first, first_written)
                 last_written = max(final, last_written)
-        if is_sharded_later and self._writes_for_moves:
+        if is_sharded_later:
             self._sharded_later.add(value)
             if is_read_whole:
                 self._also_read_whole.add(value)

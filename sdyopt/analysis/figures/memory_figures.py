@@ -227,7 +227,8 @@ def memory_figures(
         for entry_function in entry_functions(functions_in(module))
         if not entry_function.is_declaration
     ]
-    live = LiveMemory(functions, shapes, dead, memory_behaviors(compiler), square)
+    has_peaks = not compiler and texts is not None
+    live = LiveMemory(functions, shapes, dead, memory_behaviors(compiler), square, keeps_fusions=has_peaks)
     memory, highest = Memory(), Peak()
     for function in functions:
         peak = live.function(function)
@@ -262,7 +263,7 @@ def memory_figures(
     )
     memory.unknown_values = len(live.unknown_values)
     if not compiler:
-        memory.by_compiler = _Peaks(memory.peak, functions, shapes, dead)
+        memory.by_compiler = _Peaks(memory.peak, functions, live)
     return memory, lambda points: NO_TIMELINE if texts is None else _timeline(highest, live, texts, points)
 
 
@@ -398,20 +399,19 @@ def _users(value: Value) -> Iterator[Op]:
 class _Peaks(Mapping[str, int]):
     """The peaks with the compilers for TPU and GPU. They are computed when the first one is read."""
 
-    def __init__(
-        self, peak: int, functions: Sequence[FuncOp], shapes: LocalShapes, dead: DeadResults
-    ) -> None:
-        self._common, self._functions, self._shapes, self._dead = peak, functions, shapes, dead
+    def __init__(self, peak: int, functions: Sequence[FuncOp], live: LiveMemory) -> None:
+        self._common, self._functions, self._live = peak, functions, live
 
     @cached_property
     def _bytes_by_name(self) -> dict[str, int]:
-        return {compiler: self._peak(compiler) for compiler in (TPU, GPU)}
+        on_gpu = self._peak(GPU)
+        return {TPU: self._peak(TPU), GPU: on_gpu}
 
     def _peak(self, compiler: str) -> int:
         behaviors = memory_behaviors(compiler)
         if behaviors == memory_behaviors(""):
             return self._common
-        live = LiveMemory(self._functions, self._shapes, self._dead, behaviors)
+        live = self._live.with_behaviors(self._functions, behaviors)
         return max([live.function(function).bytes for function in self._functions], default=0)
 
     def __getitem__(self, compiler: str) -> int:

@@ -17,7 +17,7 @@ from math import prod
 from sdyopt.analysis.figures.buffers import BlockBuffers, Buffer, DeadResults, aligned
 from sdyopt.analysis.figures.execution_counts import callee_of, nested_regions
 from sdyopt.analysis.figures.flops import flops_of
-from sdyopt.analysis.figures.fusion import ON_CHIP, PRODUCTS
+from sdyopt.analysis.figures.fusion import ON_CHIP, PRODUCTS, Fusion, is_same_fusion
 from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of, padded_to_tiles
 from sdyopt.analysis.figures.loop_invariants import converted_slice
 from sdyopt.base.compilers import CompilerBehavior
@@ -102,7 +102,10 @@ def memory_behaviors(compiler: str) -> frozenset[CompilerBehavior]:
 
 
 class LiveMemory:
-    """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected."""
+    """Peaks of the functions of a module. Values of unknown size count as 0 bytes and are collected.
+
+    One that `keeps_fusions` hands those of blocks to the first other compiler that fuses alike.
+    """
 
     def __init__(
         self,
@@ -111,7 +114,11 @@ class LiveMemory:
         dead: DeadResults,
         behaviors: frozenset[CompilerBehavior],
         square: int = 0,
+        *,
+        keeps_fusions: bool = False,
     ) -> None:
+        self._keeps_fusions = keeps_fusions
+        self._fusions: dict[Block, Fusion] = {}
         self._shapes = shapes
         self._square = square
         self._dead = dead
@@ -128,6 +135,17 @@ class LiveMemory:
         self._of_callee: dict[FuncOp, Peak] = {}
         self._being_measured: set[FuncOp] = set()
         self.unknown_values: set[Value] = set()
+
+    def with_behaviors(
+        self, functions: Sequence[FuncOp], behaviors: frozenset[CompilerBehavior]
+    ) -> LiveMemory:
+        """The same functions with another compiler."""
+        other = LiveMemory(functions, self._shapes, self._dead, behaviors)
+        if is_same_fusion(behaviors, self._behaviors):
+            # They take much memory.
+            other._fusions, self._fusions = self._fusions, {}
+            other._bytes = self._bytes
+        return other
 
     def bytes(self, value: Value) -> int:
         """Bytes of a value on one device; 0 if unknown."""
@@ -199,7 +217,7 @@ class LiveMemory:
         if not ops:
             return Peak()
         buffers = BlockBuffers(
-            block, ops, may_write, self.bytes, self._shapes.shape, self._behaviors, self._is_late
+            block, ops, may_write, self.bytes, self._behaviors, self._fusion(block, ops, may_write)
         )
         outside = {id(buffer) for buffer in self._of_results(block, buffers, donors)}
         counted = [Buffer(value, 0, len(ops) - 1, self.bytes(value)) for value in held]
@@ -243,6 +261,15 @@ class LiveMemory:
             counted,
             on_chip[at] + (0 if inner is None else inner.on_chip),
         )
+
+    def _fusion(self, block: Block, ops: Sequence[Op], may_write: set[int]) -> Fusion:
+        fusion = self._fusions.get(block)
+        if fusion is None:
+            shape_of, is_held = self._shapes.shape, lambda argument: argument.index not in may_write
+            fusion = Fusion(ops, self.bytes, shape_of, is_held, self._behaviors, self._is_late)
+            if self._keeps_fusions:
+                self._fusions[block] = fusion
+        return fusion
 
     def _moved_meanwhile(self, product: Op) -> int:
         """The bytes that the memory moves while a product is computed, its operands and result among them."""

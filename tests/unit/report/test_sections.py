@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from sdyopt.analysis.figures import peak_memory
 from sdyopt.analysis.figures.figures import LiveValue, Memory, Report
+from sdyopt.analysis.figures.fusion import Fusion
 from sdyopt.analysis.figures.program_report import report_on, report_unless
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
 from sdyopt.analysis.interface.pages.section import ReportTable, Section, without_empty
@@ -126,3 +130,18 @@ def test_the_peak_is_that_of_the_function_that_needs_most() -> None:
         plain = report_unless(program, None, None, is_described=False)
         assert plain is not None
         assert report_on(program).memory.peak == plain.memory.peak == 2 * 16 * 128 * 4
+
+
+def test_what_is_fused_is_found_for_tpu_and_once_for_all_that_fuse_alike(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fusions: list[Fusion] = []
+
+    def fusion(*arguments: Any) -> Fusion:
+        fusions.append(Fusion(*arguments))
+        return fusions[-1]
+
+    monkeypatch.setattr(peak_memory, "Fusion", fusion)
+    memory = report_on(_parsed(PRODUCT.replace("SHARDING", SHARDED))).memory
+    assert list(memory.by_compiler) == ["tpu", "gpu"]
+    assert len(fusions) == 2
