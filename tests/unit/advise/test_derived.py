@@ -157,3 +157,35 @@ def test_what_may_be_written_is_told_apart_from_the_statement() -> None:
 )
 def test_what_jax_rejects_is_no_change(specs: dict[str, str]) -> None:
     assert _following(**specs) is None
+
+
+# A reshard of one operand of a product; the other has no sharding, so that its columns have no axes either.
+OF_ONE_OPERAND = """
+sdy.mesh @mesh = <["d"=2]>
+func.func @main(%t: tensor<4x8xf32>, %u: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = sdy.sharding_constraint %t <@mesh, [{}, {}]> : tensor<4x8xf32> loc(#tokens)
+  %1 = stablehlo.dot_general %0, %u, contracting_dims = [1] x [0]
+      : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32> loc(#product)
+  %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}]> : tensor<4x2xf32> loc(#product)
+  %3 = stablehlo.negate %2 : tensor<4x2xf32> loc(#negative)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{}, {}]> : tensor<4x2xf32> loc(#negative)
+  return %4 : tensor<4x2xf32>
+}
+#negative = loc("jit(step)/neg"("layer"("model.py":3:5)))
+#tokens = loc("jit(step)/reshard"("layer"("model.py":1:5)))
+#product = loc("jit(step)/dot_general"("layer"("model.py":2:5)))
+"""
+
+
+def test_what_follows_keeps_the_dimensions_that_no_operand_says() -> None:
+    module = sdyopt.parse(OF_ONE_OPERAND).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    statement, *following = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    assert isinstance(statement, OpResult) and isinstance(statement.op, ShardingConstraintOp)
+    none = DimensionSharding(())
+    written = statement.op.sharding.with_dims((DimensionSharding((AxisRef("d"),)), none))
+    found = DerivedConstraints(module).following([AnnotationEdit(statement, written, mesh)])
+    assert found is not None
+    assert [(edit.subject, edit.sharding.dims) for edit in found] == [
+        (each, written.dims) for each in following
+    ]

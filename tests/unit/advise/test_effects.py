@@ -76,6 +76,11 @@ def test_a_gain_holds_if_whole_tensors_may_move(after: Figures, is_conflict_free
     assert ("; XLA may send more" in effect.text) != holds
 
 
+@pytest.mark.parametrize(("sent", "is_so"), [(81, True), (80, False), (100, False), (101, False)])
+def test_a_gain_is_of_reshards_if_most_of_it_is(sent: int, is_so: bool) -> None:
+    assert Effect(figures(100, conflicts=10), figures(sent)).is_of_reshards == is_so
+
+
 def test_what_is_sent_more_but_at_most_less_is_sure() -> None:
     """With as many bytes of results and slices as before, and fewer seconds whatever a partitioner does."""
     before = figures(100)._replace(penalty=Fraction(2), of_results=Fraction(7), sliced=5)

@@ -22,6 +22,7 @@ from sdyopt.analysis.report.check.check_text import (
     check_text,
     is_together,
     kinds_of,
+    sent_and_why,
     together_text,
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
@@ -245,3 +246,5 @@ def test_as_many_kinds_as_fit_are_named() -> None:
         40: "all_gather along data:(2)2",
     }.items():
         assert kinds_of(check, check.places[0], width) == text
+    part = sent_and_why(check, check.places[0], 300)
+    assert f"160 B (100%) sent, 64 B of it in {first.removesuffix(' 64 B')}: " in part

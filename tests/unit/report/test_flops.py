@@ -195,6 +195,18 @@ _CHANNEL = "channel_handle = #stablehlo.channel_handle<handle = 1, type = 1>"
             """,
             Fraction(1, 4),
         ),
+        # These are along no axis, so that it is not known which devices have the same.
+        (
+            f"""
+            %c = "stablehlo.all_reduce"(%b) <{{{_CHANNEL},
+              replica_groups = dense<[[0, 3], [1, 2]]> : tensor<2x2xi64>, use_global_device_ids}}> ({{
+              ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+                %s = stablehlo.add %l, %r : tensor<f32>
+                stablehlo.return %s : tensor<f32>
+            }}) : (tensor<8x16xf32>) -> tensor<8x16xf32>
+            """,
+            Fraction(1),
+        ),
         # Each device has the value of another one, in general: a ring with a gap has zeros.
         (
             f"""
