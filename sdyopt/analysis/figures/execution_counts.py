@@ -336,7 +336,9 @@ def entry_functions(functions: Sequence[FuncOp]) -> list[FuncOp]:
 
 def _returned(region: Region, index: int) -> Value | None:
     terminator = region.blocks[0].last
-    return None if terminator is None or index >= len(terminator.operands) else terminator.operand_at(index)
+    if terminator is None or index >= len(terminator.operand_uses):
+        return None
+    return terminator.operand_at(index)
 
 
 def is_passed_on(loop: WhileOp, index: int) -> bool:

@@ -4,9 +4,11 @@ import math
 
 import pytest
 
-from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count
+from sdyopt.analysis.figures.execution_counts import ExecutionCounts, counter_trip_count, is_passed_on
 from sdyopt.analysis.figures.figures import MAX_RUNS, ONCE, RunTimes
+from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import NegOp
+from sdyopt.mlir.ir.operation import Op
 from tests.unit.report.programs import module
 
 
@@ -226,3 +228,21 @@ def test_runs_of_many_nested_loops_have_a_float() -> None:
     """
     assert times(text) == [RunTimes(MAX_RUNS, MAX_RUNS)]
     assert float(MAX_RUNS) * 1e200 < math.inf
+
+
+def test_what_a_loop_passes_on_takes_no_list_of_all_that_it_carries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else reports on loops take the square of their values."""
+    program = """
+    func.func @main(%a: tensor<i1>, %b: tensor<i1>) -> tensor<i1> {
+      %r:2 = stablehlo.while(%x = %a, %y = %b) : tensor<i1>, tensor<i1>
+      cond {
+        stablehlo.return %x : tensor<i1>
+      } do {
+        stablehlo.return %y, %y : tensor<i1>, tensor<i1>
+      }
+      return %r#0 : tensor<i1>
+    }
+    """
+    loop = next(op for op in module(program).walk() if isinstance(op, WhileOp))
+    monkeypatch.delattr(Op, "operands")
+    assert [is_passed_on(loop, index) for index in (0, 1)] == [False, True]
