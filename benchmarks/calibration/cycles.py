@@ -218,6 +218,21 @@ def _counts(found: Sequence[Compared]) -> str:
     return f"{len(errors)} programs, {shares} = {near / len(errors):.0%}"
 
 
+def _order(found: Sequence[Compared]) -> str:
+    """Of each program and the next one that takes at least a tenth longer: how often the estimates say so."""
+    ordered = sorted(found, key=lambda each: each.compiled)
+    pairs = [
+        (each, longer)
+        for position, each in enumerate(ordered)
+        for longer in [
+            next((other for other in ordered[position:] if other.compiled > 1.1 * each.compiled), None)
+        ]
+        if longer is not None
+    ]
+    right = sum(each.estimated < longer.estimated for each, longer in pairs)
+    return f"order of neighbors: {right} of {len(pairs)} pairs"
+
+
 def _text(seconds: float) -> str:
     return seconds_text(Fraction(seconds))
 
@@ -264,7 +279,7 @@ def main() -> None:
         chosen = [each for each in found if is_tuned(each.name) is half]
         large = [each for each in chosen if each.compiled > _LEAST]
         pairs = [abs(ours / theirs - 1) for each in chosen for ours, theirs in each.pairs() if theirs]
-        sys.stdout.write(f"{name}: {_counts(chosen)}; above 100 us: {_counts(large)}\n")
+        sys.stdout.write(f"{name}: {_counts(chosen)}; above 100 us: {_counts(large)}; {_order(chosen)}\n")
         if pairs:
             sys.stdout.write(f"  {len(pairs)} products paired by FLOPs: median {median(pairs):.1%}\n")
 

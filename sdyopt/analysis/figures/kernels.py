@@ -44,6 +44,7 @@ from sdyopt.analysis.figures.product_kernels import (
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.mlir.dialects.chlo.elementwise import ErfInvOp, ErfOp
 from sdyopt.mlir.dialects.sdy.collectives import AllSliceOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
@@ -410,7 +411,7 @@ class _Kernels:
                     # The first run of a loop selects a constant in place of what it carries. Each device
                     # computes its shard of one.
                     if (is_constant and isinstance(user, WhileOp)) or (
-                        is_free and isinstance(user, AllSliceOp)
+                        is_free and isinstance(user, AllSliceOp | ManualComputationOp)
                     ):
                         continue
                     if user not in ops and (user not in kernels or self._is_written_for(value, user)):

@@ -222,6 +222,7 @@ def _timed_product(
             product.kernel.vector_elements
             or product.kernel.is_returned
             or (product.kernel.is_narrow and speed.narrow)
+            or (product.kernel.has_few_rows and speed.vector)
         ):
             least += speed.kernel
         is_once = product.times is not None and product.times.high == 1

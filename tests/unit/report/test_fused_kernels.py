@@ -250,3 +250,46 @@ def test_the_vector_unit_multiplies_a_vector_by_a_cache_that_is_updated() -> Non
 
     assert of("%new") > 0
     assert of("%n") == 0
+
+
+def test_a_product_of_few_rows_begins_a_kernel_to_write_them() -> None:
+    def of(rows: int) -> float:
+        found = report(
+            f"""
+    func.func @main(%x: tensor<{rows}x128xf32>, %w: tensor<128x128xf32>) -> tensor<f32> {{
+      %a = stablehlo.custom_call @make(%x) : (tensor<{rows}x128xf32>) -> tensor<{rows}x128xf32>
+      %b = stablehlo.custom_call @make(%w) : (tensor<128x128xf32>) -> tensor<128x128xf32>
+      %p = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]
+        : (tensor<{rows}x128xf32>, tensor<128x128xf32>) -> tensor<{rows}x128xf32>
+      %r = stablehlo.custom_call @use(%p) : (tensor<{rows}x128xf32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }}
+    """
+        )
+        return float(time_estimate(found, TPU).products[0].seconds or 0)
+
+    # As libtpu estimates 2072 and 264 cycles.
+    assert of(4) - of(8) == pytest.approx(1.217e-6)
+
+
+def test_each_device_computes_its_shard_of_an_iota() -> None:
+    found = report_on(
+        module(
+            """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<16x8192xf32>) -> tensor<16x8192xf32> {
+      %i = stablehlo.iota dim = 1 : tensor<16x8192xf32>
+      %r = sdy.manual_computation(%i, %a) in_shardings=[<@mesh, [{}, {"x"}]>, <@mesh, [{}, {"x"}]>]
+          out_shardings=[<@mesh, [{}, {"x"}]>] manual_axes={"x"}
+          (%j: tensor<16x2048xf32>, %b: tensor<16x2048xf32>) {
+        %s = stablehlo.add %j, %b : tensor<16x2048xf32>
+        sdy.return %s : tensor<16x2048xf32>
+      } : (tensor<16x8192xf32>, tensor<16x8192xf32>) -> tensor<16x8192xf32>
+      return %r : tensor<16x8192xf32>
+    }
+    """
+        ),
+        built_in_topology("tpu-v5e:2x2"),
+    ).kernels
+    assert found is not None
+    assert found.count == 1
