@@ -189,7 +189,7 @@ def test_what_is_live_follows_the_pointer_and_the_keyboard(browser: Any, folder:
 
 def test_a_place_leads_to_its_line_and_a_line_to_its_collectives(browser: Any, folder: Path) -> None:
     with Opened(browser, folder / "report.html") as page:
-        page.locator(".places button.where").first.click()
+        page.locator(".places button.where", has_text="transformer_train.py:80").first.click()
         line = page.locator("tr.here")
         assert 'weights["embedding"]' in line.inner_text()
         assert page.evaluate("document.activeElement.closest('tr').className") == "here"

@@ -54,6 +54,7 @@ SINKS = ("stablehlo.dynamic_update_slice", "stablehlo.reduce")
 UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter")
 CALLS = ("call", "func.call", "sdy.manual_computation", "sdy.named_computation")
 ALIGNMENT = 64
+IN_RESULTS = 16 << 20
 MAX_LEAVES = 16
 MAX_SOURCES = 8
 SMALL = 16
@@ -453,6 +454,8 @@ class _Region:
         if not self.ops:
             return 0, []
         outside = list(self._stored_outside(donors))
+        if held and any(op.name == "stablehlo.while" for op in self.ops):
+            outside += self._in_results(donors, outside)
         best: tuple[int, list[tuple[Value, int]]] | None = None
         for number, op in enumerate(self.ops):
             here = [
@@ -467,6 +470,23 @@ class _Region:
                 best = total, [*((value, byte_size(value)) for value in held), *stored, *inner]
         assert best is not None
         return best
+
+    def _in_results(self, donors: dict[int, int], outside: list[Storage]) -> Iterator[Storage]:
+        """The storage that is where a result will be: the largest first, in the smallest result that fits."""
+        returned = [value for number, value in enumerate(self.ops[-1].operands) if number not in donors]
+        kept = [(value, self.storage[value]) for value in returned if value in self.storage]
+        results = sorted((one for value, one in kept if one.value is value), key=lambda one: one.size)
+        occupied: dict[int, list[Storage]] = {}
+        for one in sorted(self.own, key=lambda one: -one.size):
+            if one.size < IN_RESULTS or any(one is other for other in outside):
+                continue
+            for number, result in enumerate(results):
+                others = occupied.setdefault(number, [])
+                is_apart = all(one.last < other.first or other.last < one.first for other in others)
+                if one.size <= result.size and one.last < result.first and is_apart:
+                    others.append(one)
+                    yield one
+                    break
 
     def _stored_outside(self, donors: dict[int, int]) -> Iterator[Storage]:
         """The storage of the region's results, which is that of the results of the operation around it."""

@@ -136,9 +136,16 @@ class Adviser:
             self._add_changes(advice, search, trials, self._options.advise_changes)
         else:
             advice.is_above_memory = search.is_above_memory
-            advice.changes = self._verified(advice, search, trials, search.ranked)
+            # What lowers the peak most need not save time.
+            memory = [] if search.for_memory is None else [search.for_memory]
+            ranked = search.ranked
+            ranked = [
+                *ranked,
+                *(trial for trial in memory if trial.change not in [one.change for one in ranked]),
+            ]
+            advice.changes = self._verified(advice, search, trials, ranked)
             # What XLA contradicts is no part of it.
-            advice.together = search.together if advice.changes == search.ranked else None
+            advice.together = search.together if advice.changes == ranked else None
             best = advice.changes[0] if advice.together is None and advice.changes else None
             best = advice.together or best
             advice.program = self._module if best is None else trials.changed(best.change)

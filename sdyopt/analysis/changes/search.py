@@ -336,9 +336,11 @@ class Search:
             return None
         ranked = self.ranked
         if self.is_above_memory:
-            return next((trial for trial in ranked if trial.change.edits), None)
+            return next(iter(ranked), None)
         usable = (
-            change for change in at_peak(self.program) if change.edits and not change.turns_sharding_off
+            change
+            for change in at_peak(self.program)
+            if (change.edits or change.rewrite) and not change.turns_sharding_off
         )
         wanted = list(islice(usable, _FOR_MEMORY))
         known = {change.key: self._known.get(change.key) for change in wanted}
@@ -351,8 +353,7 @@ class Search:
         cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
         for _ in self.tries(self.trials, (), cut, asked=new):
             pass
-        edited = (trial for trial in (*ranked, *self._known.values()) if trial.change.edits)
-        lowering = list(filter(self._is_for_memory, edited))
+        lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
         nearly = [
             trial

@@ -68,6 +68,8 @@ _LARGEST = 10 << 20
 _SPARE = 4
 # The FLOPs that a v5e computes while its memory moves a byte: 197 TFLOP/s, 819 GB/s.
 _FLOPS_PER_BYTE = 240
+# Temporaries of so many bytes may be in the buffer of a result until that is computed.
+_IN_RESULTS = 16 << 20
 # Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
 _SMALLEST = ON_CHIP >> 14
 # A convolution has features and batch as minor dimensions, however many lanes stay empty, if the batch fills
@@ -232,6 +234,8 @@ class LiveMemory:
             counted += self._converted_before_loops(ops)
         if held:
             counted += self._copied_for_results(block, buffers, donors)
+            if any(isinstance(op, WhileOp) for op in ops):
+                counted = self._without_those_in_results(counted, len(held), block, buffers, donors)
         nested = [self._nested(op) if op.regions or isinstance(op, _CALLS) else None for op in ops]
         totals = [
             live + (0 if peak is None else peak.bytes)
@@ -302,6 +306,35 @@ class LiveMemory:
                     )
                     buffers[operand] = Buffer(slice, position, position, aligned(size))
         yield from buffers.values()
+
+    def _without_those_in_results(
+        self,
+        counted: Sequence[Buffer],
+        held: int,
+        block: Block,
+        buffers: BlockBuffers,
+        donors: Mapping[int, int],
+    ) -> list[Buffer]:
+        """Without the temporaries that are in the buffers of results before these are computed."""
+        assert block.last is not None
+        results = [
+            buffer
+            for index, value in enumerate(block.last.operands)
+            if index not in donors and (buffer := buffers.buffer(value)) is not None and buffer.value is value
+        ]
+        # The smallest result first, and what is in its buffer.
+        rooms = [(result, list[Buffer]()) for result in sorted(results, key=lambda result: result.bytes)]
+        inside = set[int]()
+        for temporary in sorted(counted[held:], key=lambda temporary: -temporary.bytes):
+            if temporary.bytes < _IN_RESULTS:
+                break
+            for result, others in rooms:
+                is_apart = all(temporary.end < other.start or other.end < temporary.start for other in others)
+                if temporary.bytes <= result.bytes and temporary.end < result.start and is_apart:
+                    others.append(temporary)
+                    inside.add(id(temporary))
+                    break
+        return [buffer for buffer in counted if id(buffer) not in inside]
 
     def _copied_for_results(
         self, block: Block, buffers: BlockBuffers, donors: Mapping[int, int]

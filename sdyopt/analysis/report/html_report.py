@@ -51,7 +51,7 @@ from sdyopt.analysis.report.check.checker import (
     kind_of,
     places_of,
 )
-from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title, trial_text
+from sdyopt.analysis.report.check.trial_text import memory_title, trial_text
 from sdyopt.analysis.report.communication import COLLECTIVES, PHASES, grouping_of
 from sdyopt.analysis.report.page_data import (
     add_figures,
@@ -325,7 +325,7 @@ def _memory_place(place: MemoryPlace) -> h.Node:
             h.span(".where")[replace_unprintable(place.name)],
             h.strong[memory_title(place)],
         ],
-        h.p(".note")[replace_unprintable(MEMORY_REASON)],
+        h.p(".note")[replace_unprintable(place.reason)],
         h.p(".tried")[replace_unprintable(trial_text(place.trial))],
     ]
 

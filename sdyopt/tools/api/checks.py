@@ -159,7 +159,7 @@ class Check(OfProgram):
         place = self.ir.memory_place
         if place is None:
             return None
-        reason, change = trial_text.MEMORY_REASON, trial_text.trial_text(place.trial)
+        reason, change = place.reason, trial_text.trial_text(place.trial)
         location, best = from_source(place.location), self._tried(place.trial)
         return MemoryPlace(location, place.name, place.saved, reason, change, best)
 
@@ -223,7 +223,7 @@ class Check(OfProgram):
             cells = [coloured(cell, axes) for cell in (place.name, what, shown.reason, shown.change)]
             rows.append([f"{as_html(sends)}{fill(share)}", *cells])
         if (memory := check.memory_place) is not None:
-            reason, change = trial_text.MEMORY_REASON, trial_text.trial_text(memory.trial)
+            reason, change = memory.reason, trial_text.trial_text(memory.trial)
             texts = (trial_text.memory_title(memory), memory.name, "", reason, change)
             rows.append([coloured(text, axes) for text in texts])
         if rows:

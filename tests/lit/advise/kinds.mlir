@@ -1,4 +1,8 @@
 // RUN: split-file %s %t
+// RUN: sdy-opt %t/donor.mlir --advise -o %t/donor.out | filecheck %s --check-prefix=DONOR
+// RUN: filecheck %s --check-prefix=DONOR-OUT --input-file=%t/donor.out
+// RUN: sdy-opt %t/donor.mlir --check | filecheck %s --check-prefix=DONOR-CHECK
+// RUN: sdy-opt %t/donor.mlir --lint --lint-fail-on=never 2>&1 | filecheck %s --check-prefix=DONOR-LINT
 // RUN: sdy-opt %t/state.mlir --advise | filecheck %s --check-prefix=STATE
 // RUN: sdy-opt %t/state.mlir --check | filecheck %s --check-prefix=STATE-CHECK
 // RUN: sdy-opt %t/parameter.mlir --advise | filecheck %s --check-prefix=PARAMETER
@@ -10,6 +14,27 @@
 // RUN: sdy-opt %t/sums.mlir --check --topology=tpu-v5e | filecheck %s --check-prefix=SUMS-TPU
 
 // Each kind of proposals has a program that it mends.
+
+// The new values of arguments, known by their names, in the memory of these: the batch has none, and %n is donated.
+//
+// DONOR: 1. jax.jit(…, donate_argnames=['state'])
+// DONOR: peak memory {{.*}} GiB → {{.*}} MiB
+// DONOR-OUT: %arg0: tensor<16384x16384xf32> {jax.buffer_donor
+// DONOR-OUT-NOT: %arg1: {{[^%]*}}jax.buffer_donor
+// DONOR-CHECK: 1. jax.jit(…, donate_argnames=['state']): as much sent, -256.0 MiB memory
+// DONOR-CHECK: why: 256.0 MiB of the peak memory ({{.*}}): the new values of these arguments are beside
+// DONOR-LINT: warning: jax.jit(…, donate_argnames=['state']): as much sent, -256.0 MiB memory [cheaper-sharding]
+//--- donor.mlir
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%w: tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("state['w']"),
+    %x: tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("batch['x']"),
+    %n: tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>, tf.aliasing_output = 1 : i32} loc("state['n']"))
+    -> (tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>, jax.result_info = "result[0]['w']"},
+        tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>, jax.result_info = "result[0]['n']"}) {
+  %0 = stablehlo.multiply %w, %x : tensor<16384x16384xf32>
+  %1 = stablehlo.add %n, %n : tensor<16384x16384xf32>
+  return %0, %1 : tensor<16384x16384xf32>, tensor<16384x16384xf32>
+}
 
 // Moments that are not sharded as their parameters, all at once.
 //

@@ -43,8 +43,9 @@ def test_python_does_not_fork_and_finds_the_same(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(os, "fork", forbidden)
     monkeypatch.setattr("sdyopt.analysis.changes.trials._MIN_SHARED", 1)
     with monkeypatch.context() as patch:
-        # All trials are in the processes.
+        # All trials are in the processes, but one alone.
         patch.setattr(Trials, "_trial", forbidden)
+        patch.setattr("sdyopt.analysis.changes.search.Search.together", None)
         together = module.advise(jobs=2)
     assert [(each.text, each.after) for each in together.changes] == [
         (each.text, each.after) for each in alone.changes

@@ -321,9 +321,6 @@ def test_of_changes_that_lower_the_peak_alike_the_fastest_is_for_memory(
     again._known = {change.key: search._known[change.key] for change in changes[2:4]}
     again._known[changes[3].key] = Trial(changes[3], BEFORE, None)
     again._known[changes[4].key] = Trial(changes[4], BEFORE, None, has_failed=True)
-    # What is no edit, such as `axis_names`, has no place to name.
-    again._known["rewrite"] = again._known[changes[2].key]._replace(change=named("rewrite"))
-    again._known["rewrite"] = again._known["rewrite"]._replace(figures=BEFORE._replace(peak_bytes=1 << 20))
     assert again.for_memory is again._known[changes[2].key]
     assert again.asked == ["b", "d"]
 

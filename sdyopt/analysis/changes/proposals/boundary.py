@@ -14,6 +14,7 @@ from math import prod
 from sdyopt.analysis.changes.axes import Axes, axes_of_sharding, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
+from sdyopt.analysis.changes.proposals.rewrites import donations
 from sdyopt.analysis.changes.roles import Place
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -211,8 +212,8 @@ _VALUES, _DIMS = 3, 2
 
 
 def at_peak(program: ProposedOn) -> Iterator[Change]:
-    """What belongs to a parameter as the parameter; then an axis more for what most memory is wasted on."""
-    return chain(state(program), _with_spare_axis(program))
+    """Donations; what belongs to a parameter as it; then an axis more for what most memory is wasted on."""
+    return chain(donations(program), state(program), _with_spare_axis(program))
 
 
 def _with_spare_axis(program: ProposedOn) -> Iterator[Change]:

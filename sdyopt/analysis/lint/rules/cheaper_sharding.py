@@ -35,7 +35,7 @@ from sdyopt.analysis.lint.rule import (
 )
 from sdyopt.analysis.report.check.check_text import sent_and_why
 from sdyopt.analysis.report.check.checker import first_untried
-from sdyopt.analysis.report.check.trial_text import MEMORY_REASON, memory_title
+from sdyopt.analysis.report.check.trial_text import memory_title
 from sdyopt.base.diagnostics.diagnostic import Severity
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
@@ -72,7 +72,7 @@ class CheaperSharding(Rule):
                 cost = place.best.before.wire_bytes - place.best.after.wire_bytes
                 yield Finding(op_of[largest.number], message, cost=cost, collectives=ops, place=at)
         if (memory := check.memory_place) is not None:
-            message = f"{memory_title(memory)}: {MEMORY_REASON}"
+            message = f"{memory_title(memory)}: {memory.reason}"
             yield _finding(memory.trial, message)
         if check.elsewhere is not None:
             yield _finding(check.elsewhere, "the program is faster")
@@ -80,11 +80,13 @@ class CheaperSharding(Rule):
 
 def _finding(trial: Trial, message: str) -> Finding:
     """The finding of a change of no line that sends something, where it is written."""
+    saved = Fraction(trial.effect.saved(Measure.MEMORY))
+    if trial.change.op is not None:
+        return Finding(trial.change.op, message, cost=saved, proposals=(trial.change,))
     subject = inputs_first(trial.change.edits)[0].subject
     op: Op = subject.function if isinstance(subject, FunctionResult) else owning_op(subject)
     steps: tuple[Narrowing, ...] = ()
     notes: tuple[Note, ...] = ()
     if isinstance(subject, BlockArgument) and isinstance(op, FuncOp):
         steps, notes = (argument(subject.index),), first_use(subject)
-    saved = Fraction(trial.effect.saved(Measure.MEMORY))
     return Finding(op, message, steps=steps, notes=notes, cost=saved, proposals=(trial.change,))

@@ -20,7 +20,6 @@ from sdyopt.analysis.interface.flag import STDOUT
 from sdyopt.analysis.report.check import Options, checks_of
 from sdyopt.analysis.report.check.check_text import FULL_WIDTH, check_text, why
 from sdyopt.analysis.report.check.checker import Checker, CheckResult, CostlyPlace, MemoryPlace
-from sdyopt.analysis.report.check.trial_text import MEMORY_REASON
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, identified
 from sdyopt.base.diagnostics.text import printable_json
 from sdyopt.mlir.ir.operation import Op
@@ -143,7 +142,7 @@ def _memory_place(place: MemoryPlace) -> dict[str, object]:
         "column": place.location.column,
         "name": place.name,
         "peak_bytes": place.saved,
-        "reason": MEMORY_REASON,
+        "reason": place.reason,
         "change": _change(place.trial),
     }
 

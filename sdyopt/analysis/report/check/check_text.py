@@ -41,7 +41,6 @@ from sdyopt.analysis.report.check.checker import (
     sent_as_compiled,
 )
 from sdyopt.analysis.report.check.trial_text import (
-    MEMORY_REASON,
     folded,
     memory_title,
     tight,
@@ -155,7 +154,7 @@ def _first_number(check: CheckResult) -> int:
 
 def _memory_lines(memory: MemoryPlace, number: int, is_compiled: bool) -> Iterator[str]:
     yield f"{number}. {trial_text(memory.trial, is_compiled)}"
-    yield f"{_INDENT}{_WHY}{memory_title(memory)}: {MEMORY_REASON}"
+    yield f"{_INDENT}{_WHY}{memory_title(memory)}: {memory.reason}"
 
 
 def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
@@ -365,7 +364,7 @@ def places_table(check: CheckResult, is_tried: bool) -> ReportTable | None:
     ]
     if (memory := check.memory_place) is not None:
         text, _, share = memory_title(memory).rpartition(" ")
-        rows.append((text, share.strip("()"), memory.name, "", MEMORY_REASON, trial_text(memory.trial)))
+        rows.append((text, share.strip("()"), memory.name, "", memory.reason, trial_text(memory.trial)))
     return ReportTable("where devices send most", columns, 2, rows) if rows else None
 
 

@@ -22,12 +22,13 @@ from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips
 from sdyopt.analysis.figures.figures import Collective, Compiled, Report
 from sdyopt.analysis.figures.product_collectives import counted_collectives
 from sdyopt.analysis.figures.program_report import report_on
-from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation
+from sdyopt.analysis.figures.source_locations import NO_LOCATION, Phase, SourceLocation, source_location
 from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import Total, along, wire_bytes_of_runs, wire_total, wire_totals
 from sdyopt.analysis.figures.units import bytes_text
 from sdyopt.base.dataclasses import NamedTuple, dataclass, replace
 from sdyopt.base.diagnostics.text import counted
+from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.pipeline.run import Verify
@@ -129,6 +130,11 @@ class MemoryPlace:
     def saved(self) -> int:
         """The bytes that the peak falls by."""
         return self.trial.before.peak_bytes - self.trial.after.peak_bytes
+
+    @property
+    def reason(self) -> str:
+        """Why it takes more than it must."""
+        return self.trial.change.reason or "several devices hold the same values"
 
 
 @dataclass(slots=True)
@@ -391,6 +397,11 @@ def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace |
     if together is not None and together.effect.saved(Measure.MEMORY) >= _NEARLY * saved:
         return None
     names, edits = search.names, trial.change.edits
+    if not edits:
+        op = trial.change.op
+        is_at_line = op is not None and not isinstance(op, FuncOp)
+        at = source_location(op.location) if op is not None and is_at_line else NO_LOCATION
+        return MemoryPlace(at.file_text or "the arguments", at, trial)
     inputs = grouped_names(names.place(edit) for edit in edits if is_input_edit(edit))
     first = next((edit for edit in edits if is_input_edit(edit) == bool(inputs)), edits[0])
     more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""

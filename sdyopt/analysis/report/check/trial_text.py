@@ -25,10 +25,6 @@ _LEAST_WIDTH = 40
 _SPEC_START = constant_pattern(r"P\(")
 
 
-# Why a place takes more of the memory than it must.
-MEMORY_REASON = "several devices hold the same values"
-
-
 def memory_title(place: MemoryPlace) -> str:
     """`1.00 GiB of the peak memory (25%)`."""
     share = Fraction(place.saved, place.trial.before.peak_bytes)
