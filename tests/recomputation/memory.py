@@ -54,7 +54,7 @@ SINKS = ("stablehlo.dynamic_update_slice", "stablehlo.reduce")
 UPDATES = ("stablehlo.dynamic_update_slice", "stablehlo.scatter")
 CALLS = ("call", "func.call", "sdy.manual_computation", "sdy.named_computation")
 ALIGNMENT = 64
-IN_RESULTS = 16 << 20
+IN_RESULTS, MOST_IN_RESULTS = 16 << 20, 512
 MAX_LEAVES = 16
 MAX_SOURCES = 8
 SMALL = 16
@@ -475,10 +475,12 @@ class _Region:
         """The storage that is where a result will be: the largest first, in the smallest result that fits."""
         returned = [value for number, value in enumerate(self.ops[-1].operands) if number not in donors]
         kept = [(value, self.storage[value]) for value in returned if value in self.storage]
-        results = sorted((one for value, one in kept if one.value is value), key=lambda one: one.size)
+        own = [one for value, one in kept if one.value is value and one.size >= IN_RESULTS]
+        results = sorted(own, key=lambda one: one.size)[:MOST_IN_RESULTS]
         occupied: dict[int, list[Storage]] = {}
-        for one in sorted(self.own, key=lambda one: -one.size):
-            if one.size < IN_RESULTS or any(one is other for other in outside):
+        inside = [one for one in self.own if not any(one is other for other in outside)]
+        for one in sorted(inside, key=lambda one: -one.size)[:MOST_IN_RESULTS]:
+            if one.size < IN_RESULTS:
                 continue
             for number, result in enumerate(results):
                 others = occupied.setdefault(number, [])

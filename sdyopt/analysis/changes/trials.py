@@ -132,6 +132,8 @@ _LEAST_SAVED = NOISE * Fraction(3, 4)
 # need only be more than what numbers are rounded by. What is compared with another program than the one as it
 # is, such as that after a change, may take this share longer.
 LEAST_ESTIMATED, _ROUNDED, _MISSED = 400, Fraction(1, 10**8), Fraction(1, 20)
+# What lowers the peak by this share is for that.
+_LOWER_PEAK = Fraction(1, 10)
 # The operations that each process has at least: two take a ninth more processor time than one for 6,600.
 _MIN_SHARED = 3_000
 
@@ -241,12 +243,20 @@ class Trial(NamedTuple):
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether XLA takes no less time after it, and sends no less: it gains nothing."""
+        """Whether XLA takes no less time after it, and sends no less, by more than noise: it gains nothing.
+
+        What lowers the peak, or computes less, need not send less, but must not send more, nor take longer.
+        """
         if self.compiled is None or self.seconds_in_xla is None:
             return False
         before, after = self.compiled
         earlier, later = self.seconds_in_xla
-        return later >= earlier and after.wire_bytes >= before.wire_bytes
+        if later < earlier * (1 - NOISE) or after.wire_bytes < before.wire_bytes * (1 - NOISE):
+            return False
+        if after.wire_bytes > before.wire_bytes * (1 + NOISE) or later > earlier * (1 + NOISE):
+            return later >= earlier
+        saves_memory = self.after.peak_bytes <= self.before.peak_bytes * (1 - _LOWER_PEAK)
+        return not saves_memory and self.after.flops >= self.before.flops * (1 - NOISE)
 
     @property
     def is_conflict_free(self) -> bool:

@@ -70,6 +70,8 @@ _SPARE = 4
 _FLOPS_PER_BYTE = 240
 # Temporaries of so many bytes may be in the buffer of a result until that is computed.
 _IN_RESULTS = 16 << 20
+# So many results and temporaries are looked at for that, the smallest results and the largest temporaries.
+_MOST_IN_RESULTS = 512
 # Where not all fits, smaller temporaries are not looked at, so that few are placed at the same time.
 _SMALLEST = ON_CHIP >> 14
 # A convolution has features and batch as minor dimensions, however many lanes stay empty, if the batch fills
@@ -323,12 +325,13 @@ class LiveMemory:
             if index not in donors and (buffer := buffers.buffer(value)) is not None and buffer.value is value
         ]
         # The smallest result first, and what is in its buffer.
-        rooms = [(result, list[Buffer]()) for result in sorted(results, key=lambda result: result.bytes)]
+        results.sort(key=lambda result: result.bytes)
+        rooms = [(result, list[Buffer]()) for result in results if result.bytes >= _IN_RESULTS]
         inside = set[int]()
-        for temporary in sorted(counted[held:], key=lambda temporary: -temporary.bytes):
+        for temporary in sorted(counted[held:], key=lambda one: -one.bytes)[:_MOST_IN_RESULTS]:
             if temporary.bytes < _IN_RESULTS:
                 break
-            for result, others in rooms:
+            for result, others in rooms[:_MOST_IN_RESULTS]:
                 is_apart = all(temporary.end < other.start or other.end < temporary.start for other in others)
                 if temporary.bytes <= result.bytes and temporary.end < result.start and is_apart:
                     others.append(temporary)

@@ -125,6 +125,11 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                     "estimated_wire_bytes": round(wire_total(report).high),
                     "estimated_peak_bytes": report.memory.peak,
                 }
+                if report.time is not None and wire_total(report).high:
+                    # The time of communication is that of the bytes that are sent as compiled.
+                    communication, _ = time_totals(report, report.time)
+                    share = wire_total(report.best_known).high / wire_total(report).high
+                    time = _seconds(report, report.time) + float(communication.high * (share - 1))
             yield {
                 "sizes": sizes,
                 "problem": problem,

@@ -383,4 +383,6 @@ def best_text(sweep: Sweep) -> str:
         text += f"; other devices of {sweep.topology} are idle"
     if any(FIXED in row.problem for row in sweep.rows):
         text += "; the shapes in a shard_map are those of one mesh: lower the program in JAX for each"
-    return text + ("; sent and memory are as compiled" if sweep.is_compiled else "")
+    return text + (
+        "; sent and memory are as compiled, and times are of what is sent" if sweep.is_compiled else ""
+    )

@@ -115,3 +115,19 @@ def test_changes_are_in_the_order_of_the_compiler_and_few_are_compiled(
     advice = advice_of(sdyopt.parse(PROGRAM)._program.op, options, None)
     assert [trial.text for trial in advice.changes] == [texts[1], texts[0]]
     assert "not compiled: 1 more, as 2 hold" in advice_text(advice, ".txt")
+
+
+@pytest.mark.parametrize(
+    ("peak", "flops", "sent", "is_left_out"),
+    [(100, 100, 1000, True), (100, 100, 995, True), (90, 100, 1000, False), (100, 98, 995, False),
+     (90, 98, 1011, True), (100, 100, 989, False)],
+)  # fmt: skip
+def test_what_xla_does_as_before_is_left_out_unless_it_saves_memory_or_work(
+    peak: int, flops: int, sent: int, is_left_out: bool
+) -> None:
+    trial = sdyopt.parse(PROGRAM).advise(jobs=1).changes[0]
+    before = trial.before._replace(peak_bytes=100, flops=Fraction(100), compute=Fraction(1))
+    costs = [CompiledCost(Fraction(size), Fraction(size, 10**4)) for size in (1000, sent)]
+    after = before._replace(peak_bytes=peak, flops=Fraction(flops))
+    trial = trial._replace(before=before, figures=after, compiled=(costs[0], costs[1]))
+    assert trial.is_contradicted is is_left_out
