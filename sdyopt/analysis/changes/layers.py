@@ -16,7 +16,7 @@ from sdyopt.analysis.figures.execution_counts import entry_functions, functions_
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
-from sdyopt.mlir.dialects.sdy.sharding_edits import erase_argument, erase_result
+from sdyopt.mlir.dialects.sdy.sharding_edits import erase_arguments, erase_results
 from sdyopt.mlir.ir.builtin_attributes import IntegerAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -104,13 +104,16 @@ def with_fewer_layers(module: Op) -> ReducedProgram | None:
     replacements = _replacements(ops)
     if 2 * len(replacements) < len(ops) or not _are_dominated(ops, replacements):
         return None
-    unused = [argument for argument in function.entry.arguments if not argument.has_uses]
+    unused = {argument for argument in function.entry.arguments if not argument.has_uses}
     results = _remove(function, ops, replacements)
     # Removes what nothing uses any more.
     run_pipeline(pipeline_of({"cse": {}}), copy, None)
-    for argument in reversed(function.entry.arguments):
-        if not argument.has_uses and argument not in unused:
-            erase_argument(function, argument.index, Rewriter())
+    gone = {
+        argument.index
+        for argument in function.entry.arguments
+        if not argument.has_uses and argument not in unused
+    }
+    erase_arguments(function, gone, Rewriter())
     left: set[Value] = {result for op in copy.walk() for result in op.results}
     left |= {
         argument
@@ -190,9 +193,7 @@ def _remove(function: FuncOp, ops: Sequence[Op], replacements: Mapping[int, int]
         if isinstance(alias, IntegerAttr):
             moved = IntegerAttr(kept.index(alias.value), alias.type) if alias.value in kept else None
             rewriter.set_argument_attribute(function, index, ALIASING_OUTPUT, moved)
-    for index in range(len(end.operands) - 1, -1, -1):
-        if index not in kept:
-            erase_result(function, index, rewriter)
+    erase_results(function, {*range(len(end.operands))} - {*kept}, rewriter)
     for number in sorted(replacements, reverse=True):
         for old, new in zip(ops[number].results, ops[replacements[number]].results, strict=True):
             rewriter.replace_all_uses(old, new)

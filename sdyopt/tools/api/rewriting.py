@@ -406,7 +406,7 @@ class Rewriter(EditedProgram):
         func, inner = self._argument(argument)
         if inner.has_uses:
             raise ValueError(f"{argument} is still used")
-        sharding_edits.erase_argument(func, inner.index, self._ir)
+        sharding_edits.erase_arguments(func, {inner.index}, self._ir)
 
     @edit
     def add_result(self, function: Function, value: Value, sharding: Sharding | None = None) -> None:
@@ -426,7 +426,7 @@ class Rewriter(EditedProgram):
         check_index(function, "result", index, len(func.function_type.results))
         if any(call.results[index].has_uses for call in sharding_edits.calls_of(func)):
             raise ValueError(f"result {index} of {function!r} is still used by a call")
-        sharding_edits.erase_result(func, index, self._ir)
+        sharding_edits.erase_results(func, {index}, self._ir)
 
     @edit
     def set_argument_attribute(self, argument: Value, name: str, value: AttributeValue | None) -> None:

@@ -35,8 +35,8 @@ from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding_edits import (
     add_argument,
     calls_of,
-    erase_argument,
-    erase_result,
+    erase_arguments,
+    erase_results,
     inline_call,
 )
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
@@ -320,7 +320,7 @@ def _results(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
 
     def erase(function: FuncOp, index: int) -> None:
         if not any(call.results[index].has_uses for call in calls_of(function)):
-            erase_result(function, index, rewriter)
+            erase_results(function, {index}, rewriter)
 
     return [
         partial(erase, function, index)
@@ -334,7 +334,7 @@ def _arguments(module: ModuleOp, rewriter: Rewriter) -> list[Edit]:
 
     def erase(function: FuncOp, index: int) -> None:
         if not function.entry.arguments[index].has_uses:
-            erase_argument(function, index, rewriter)
+            erase_arguments(function, {index}, rewriter)
 
     return [
         partial(erase, function, index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypeVar
 
 from sdyopt.mlir.dialects.func import CallOp, FuncOp, ReturnOp
@@ -152,14 +152,19 @@ def add_argument(
     return argument
 
 
-def erase_argument(function: FuncOp, index: int, rewriter: Rewriter) -> None:
-    """Erases an unused argument of a function with a body, and the operands of its calls."""
+def erase_arguments(function: FuncOp, indices: Collection[int], rewriter: Rewriter) -> None:
+    """Erases unused arguments of a function with a body, and the operands of its calls."""
+    if not indices:
+        return
     for call in calls_of(function):
-        rewriter.erase_operands(call, [index])
-    old, dictionaries = function.function_type, function.argument_attributes
-    rewriter.erase_argument(function.entry.arguments[index])
-    set_function_type(function, _without(old.inputs, index), old.results, rewriter)
-    function.argument_attributes = _without(dictionaries, index)
+        rewriter.erase_operands(call, indices)
+    old = function.function_type
+    kept = [position for position in range(len(old.inputs)) if position not in indices]
+    attributes = [function.argument_attributes[position] for position in kept]
+    for index in sorted(indices, reverse=True):
+        rewriter.erase_argument(function.entry.arguments[index])
+    set_function_type(function, [old.inputs[position] for position in kept], old.results, rewriter)
+    function.argument_attributes = attributes
 
 
 def add_result(function: FuncOp, value: Value, rewriter: Rewriter) -> None:
@@ -173,17 +178,20 @@ def add_result(function: FuncOp, value: Value, rewriter: Rewriter) -> None:
     function.result_attributes = dictionaries
 
 
-def erase_result(function: FuncOp, index: int, rewriter: Rewriter) -> None:
-    """Erases a result of a function, which its calls must not use."""
+def erase_results(function: FuncOp, indices: Collection[int], rewriter: Rewriter) -> None:
+    """Erases results of a function, which its calls must not use."""
+    if not indices:
+        return
     for call in calls_of(function):
-        # The indices of all items but one.
-        others = [position for position in range(len(call.results)) if position != index]
+        others = [position for position in range(len(call.results)) if position not in indices]
         replace_call(call, others, (), rewriter)
     for end in returns_of(function):
-        rewriter.erase_operands(end, [index])
-    old, dictionaries = function.function_type, function.result_attributes
-    set_function_type(function, old.inputs, _without(old.results, index), rewriter)
-    function.result_attributes = _without(dictionaries, index)
+        rewriter.erase_operands(end, indices)
+    old = function.function_type
+    kept = [position for position in range(len(old.results)) if position not in indices]
+    attributes = [function.result_attributes[position] for position in kept]
+    set_function_type(function, old.inputs, [old.results[position] for position in kept], rewriter)
+    function.result_attributes = attributes
 
 
 def inline_call(call: CallOp, function: FuncOp, rewriter: Rewriter) -> None:
@@ -211,7 +219,3 @@ def replace_call(call: CallOp, kept: Sequence[int], added: Sequence[Type], rewri
     for index, result in zip(kept, new.results, strict=False):
         rewriter.replace_all_uses(call.results[index], result)
     rewriter.erase(call)
-
-
-def _without(items: Sequence[T], index: int) -> list[T]:
-    return [*items[:index], *items[index + 1 :]]
