@@ -137,12 +137,9 @@ class Adviser:
         else:
             advice.is_above_memory = search.is_above_memory
             # What lowers the peak most need not save time.
-            memory = [] if search.for_memory is None else [search.for_memory]
-            ranked = search.ranked
-            ranked = [
-                *ranked,
-                *(trial for trial in memory if trial.change not in [one.change for one in ranked]),
-            ]
+            ranked, memory = list(search.ranked), search.for_memory
+            if memory is not None and all(trial.change != memory.change for trial in ranked):
+                ranked.append(memory)
             advice.changes = self._verified(advice, search, trials, ranked)
             # What XLA contradicts is no part of it.
             advice.together = search.together if advice.changes == ranked else None

@@ -81,7 +81,7 @@ class DerivedConstraints:
 
     def _derived(self, edits: Sequence[AnnotationEdit]) -> list[AnnotationEdit] | None:
         """The constraints that JAX derives from those of edits, and of their gradients."""
-        followers: dict[Value, AnnotationEdit] = {}
+        followers: dict[Subject, AnnotationEdit] = {}
         after: dict[Value, TensorSharding] = {}
         todo: list[tuple[AnnotationEdit, OpResult, TensorSharding]] = []
 
@@ -116,7 +116,7 @@ class DerivedConstraints:
                 following = edit._replace(subject=output, sharding=after.get(output, sharding), how="")
                 for item in transposed(following) if is_backward(output.op) else [following]:
                     if annotation_of(item.subject) != item.sharding:
-                        followers.setdefault(item.subject, item)  # type: ignore[arg-type]
+                        followers.setdefault(item.subject, item)
             return True
 
         rejected: list[tuple[AnnotationEdit, Op, OpResult, TensorSharding]] = []

@@ -169,7 +169,7 @@ def test_devices_of_a_manual_computation_that_compute_the_same_do_useful_work_on
     assert same.reason == "the devices along \"x\" compute the same: in_specs=P() gather what is P('x')"
     assert same.help.startswith("write P('x') in in_specs of the shard_map")
     assert "and use the part in the body; not tried" in same.help
-    # Along two axes, it is told of one.
+    # Along two axes, it is said of one.
     both = text.replace('<["x"=4]>', '<["x"=4, "y"=2]>')
     both = both.replace('manual_axes={"x"}', 'manual_axes={"x", "y"}', 1)
     for old in ("%w: tensor<16x16xf32> {sdy.sharding = #sdy.sharding<@mesh, ", "all_gather "):
