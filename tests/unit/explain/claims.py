@@ -32,6 +32,7 @@ from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.program_report import report_on
+from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.sharding_record.arrivals import AnnotationKind, Arrival, dimension_of
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.analysis.sharding_record.record import ShardingRecord
@@ -189,14 +190,22 @@ class _Executed:
         cause = collective_answers._cause(op, self._record, self._names)
         yield isinstance(cause, ShardingConstraintOp | ReshardOp)
         assert isinstance(cause, ShardingConstraintOp | ReshardOp)
-        written = [self._advice._ops.get(cause)]
-        yield isinstance(written[0], type(cause))
+        # A copy of a function that is called several times has the line of its statement, and of its call.
+        same = [op for op in self._advice._module.walk() if isinstance(op, ShardingConstraintOp | ReshardOp)]
+        written = [op for op in same if self._advice._ops.get(cause) is op]
+        at = source_location(cause.location).frames[:1]
+        written = written or [op for op in same if source_location(op.location).frames[:1] == at]
+        yield bool(written)
         yield _spec(cause.sharding) in match[2] or "[" in match[2]
         if isinstance(written[0], ShardingConstraintOp) and isinstance(written[0].output, OpResult):
             mesh = find_mesh(written[0].sharding.mesh_or_ref, written[0])
             assert mesh is not None
-            edit = AnnotationEdit(written[0].output, written[0].sharding, mesh, is_removal=True)
-            after = self._trials.partitioned(Change((edit,)))
+            edits = [
+                AnnotationEdit(op.output, op.sharding, mesh, is_removal=True)
+                for op in written
+                if isinstance(op, ShardingConstraintOp) and isinstance(op.output, OpResult)
+            ]
+            after = self._trials.partitioned(Change(tuple(edits)))
             place = place_of_collective(self._report.collectives[number])
             after_all = after.report.collectives if after is not None else []
             here, there = (
