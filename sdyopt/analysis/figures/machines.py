@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 from math import prod
@@ -26,13 +27,33 @@ NAMES: Final = (
     *("tpu-v4", "tpu-v5e", "tpu-v5p", "tpu-v6e", "tpu-v7x", "a100", "h100", "h200", "b200", "gb200"),
     *("mi300", "cpu"),
 )
-ALIASES: Final = {"tpu7x": "tpu-v7x", "tpu-7x": "tpu-v7x", "tpu-v7": "tpu-v7x", "mi300x": "mi300"}
+# What clouds, GKE, drivers and JAX call the machines: patterns of names in lower case, with "-" for spaces.
+_SPELLINGS: Final = (
+    ("tpu-v4", r"tpu-?v4(?:-podslice)?|v4|ct4p(?:-hightpu-4t)?"),
+    ("tpu-v5e", r"(?:tpu-?)?v5-?(?:e|lite(?:pod|-podslice|-device)?)|ct5l[ps](?:-hightpu-[148]t)?"),
+    ("tpu-v5p", r"(?:tpu-?)?v5p(?:-slice)?|ct5p(?:-hightpu-[124]t)?"),
+    ("tpu-v6e", r"(?:tpu-?)?v6-?(?:e|lite)(?:-slice|-device)?|trillium|ct6e(?:-standard-[148]t)?"),
+    ("tpu-v7x", r"tpu-?v?7x?|v7x|ironwood|tpu7x-standard-4t"),
+    ("a100", r"(?:nvidia-)?a100-(?:sxm4?-)?80gb|a2-ultragpu-[1248]g|dgx-a100"),
+    (
+        "h100",
+        r"(?:nvidia-)?h100(?:-mega)?(?:-sxm5?)?(?:-?80gb)?(?:-hbm3)?|a3-(?:high|mega)gpu-[1248]g|dgx-h100",
+    ),
+    ("h200", r"(?:nvidia-)?h200(?:-sxm5?)?(?:-?141gb)?|a3-ultragpu-8g|dgx-h200"),
+    ("b200", r"(?:nvidia-)?b200(?:-180gb)?|a4-highgpu-8g|dgx-b200"),
+    ("gb200", r"(?:nvidia-)?gb200(?:-nvl72)?|a4x-highgpu-4g"),
+    ("mi300", r"(?:amd-)?(?:instinct-)?mi300x?"),
+)
+# TPUs whose accelerator type counts TensorCores, of which a chip has two.
+_OF_CORES: Final = ("tpu-v4", "tpu-v5p")
 # Name -> text of a topology file.
 MACHINES = {name: f'machine = "{name}"\n' for name in NAMES}
 # The topology for changes of a program, where none is given.
 ASSUMED_MACHINE = "tpu-v5e"
 
 _TARGET = constant_pattern(r"(?P<name>[a-z0-9-]+)(?::(?P<shape>[^,]*))?(?:,slices=(?P<slices>.*))?", re.ASCII)
+_COUNT = constant_pattern(r"(?P<name>.*?[a-z0-9])(?:-|-?[x*]-?)(?P<count>[1-9][0-9]{0,5})", re.ASCII)
+_COUNT_FIRST = constant_pattern(r"(?P<count>[1-9][0-9]{0,5})-?[x*]-?(?P<name>[a-z].*)", re.ASCII)
 _SHAPE = constant_pattern(r"[1-9][0-9]{0,5}(?:x[1-9][0-9]{0,5}){0,2}", re.ASCII)
 _SLICES = constant_pattern(r"[1-9][0-9]{0,5}", re.ASCII)
 # The slices that are smaller than a cube of 4x4x4.
@@ -69,18 +90,55 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 def is_target(text: str) -> bool:
     """Whether a text names a machine and not a file."""
-    return (name := re.split("[:,]", text, maxsplit=1)[0]) in MACHINES or name in ALIASES
+    return re.split("[:,]", _usual(text), maxsplit=1)[0] in MACHINES
+
+
+@cache
+def _usual(text: str) -> str:
+    """`tpu-v5e:4x4` for `v5litepod-16`, `h100:1x8` for `8xH100`: a name of a machine as it is written here.
+
+    A text that is none, or is ambiguous, stays as it is.
+    """
+    written, separator, rest = re.split("([:,])", f"{text}:", maxsplit=1)
+    name, rest = re.sub(r"[\s_]+", "-", written.strip().lower()), f"{separator}{rest}"[:-1]
+    if name in MACHINES:
+        return f"{name}{rest}"
+    if (machine := _spelled(name)) is not None:
+        return f"{machine}{rest}"
+    match = _COUNT.fullmatch(name) or _COUNT_FIRST.fullmatch(name)
+    if match is None or rest.startswith(":"):
+        return text
+    machine = match["name"] if match["name"] in MACHINES else _spelled(match["name"])
+    shape = None if machine is None else _shape_of_count(machine, int(match["count"]))
+    return text if machine is None or shape is None else f"{machine}:{shape_text(shape)}{rest}"
+
+
+def _spelled(name: str) -> str | None:
+    """The machine that is spelled so; None for none."""
+    return next((known for known, spellings in _SPELLINGS if re.fullmatch(spellings, name)), None)
+
+
+def _shape_of_count(name: str, count: int) -> tuple[int, ...] | None:
+    """The slice, or the nodes, of so many chips of an accelerator type; None if there is not exactly one."""
+    machine = machine_data()["machines"][name]
+    if (pod := machine.get("pod")) is None:
+        node = machine.get("node", count)
+        return (-(-count // node), min(count, node)) if count <= node or count % node == 0 else None
+    # Chips of v7x may be counted, or its devices.
+    chips = Fraction(count, 2 if name in _OF_CORES else 1)
+    if machine.get("devices_per_chip", 1) > 1:
+        return None
+    shape = _slice_shape(tuple(pod), int(chips))
+    return shape if prod(shape) == chips else None
 
 
 def read_target(text: str) -> MachineTarget:
     """The machine of `tpu-v5e:4x4,slices=2`. Raises UsageError."""
+    text = _usual(text)
     name = re.split("[:,]", text, maxsplit=1)[0]
-    name = ALIASES.get(name, name)
     if name not in MACHINES:
         listed = f"the machines are {', '.join(NAMES)}"
-        within = " or ".join(f"'{known}'" for known in NAMES if name and name.lower() in known)
-        similar = f"did you mean {within}?" if within else nearest(name, NAMES)
-        raise UsageError(f"unknown machine '{name}'", similar or listed)
+        raise UsageError(f"unknown machine '{name}'", _similar(name) or listed)
     machine = machine_data()["machines"][name]
     match = _TARGET.fullmatch(text)
     if match is None:
@@ -95,6 +153,21 @@ def read_target(text: str) -> MachineTarget:
             )
     shape = None if match["shape"] is None else _shape(match["shape"], name, machine)
     return MachineTarget(name, shape, None if slices is None else int(slices))
+
+
+def _similar(name: str) -> str:
+    """The machines that may be meant by a name; "" for none."""
+    usual = re.sub(r"[\s_]+", "-", name.strip().lower())
+    if _SHAPE.fullmatch(usual) is not None and "x" in usual:
+        return f"name the machine, too, such as {ASSUMED_MACHINE}:{usual}"
+    match = _COUNT.fullmatch(usual) or _COUNT_FIRST.fullmatch(usual)
+    machine = _spelled(usual if match is None else match["name"])
+    if machine is not None:
+        return f"write its shape, such as {_example(machine_data()['machines'][machine], machine)}"
+    if "a100" in usual or usual.startswith("a2-highgpu"):
+        return "write a100, which has 80 GB, and --device-memory=40GB for the other"
+    within = " or ".join(f"'{known}'" for known in NAMES if usual and usual in known)
+    return f"did you mean {within}?" if within else nearest(usual, NAMES)
 
 
 def _shape(text: str, name: str, machine: dict[str, Any]) -> tuple[int, ...]:
@@ -244,7 +317,7 @@ def machine_text(name: str) -> str | None:
 
 def _may_be_machine(name: str) -> bool:
     """Whether a name that is of no file looks like that of a machine."""
-    return re.fullmatch(r"[\w-]+(?:[:,][\w=,-]*)?", name) is not None and not Path(name).exists()
+    return re.fullmatch(r"[\w* -]+(?:[:,][\w=,-]*)?", name) is not None and not Path(name).exists()
 
 
 def memory_size(flag: str, size: str | None) -> int | None:

@@ -13,6 +13,7 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
+from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.tools.api.analyses import Advice
@@ -424,16 +425,30 @@ def _lowered(caller: str, function: Any, arguments: Sequence[Any], keywords: Map
         help = f"write {_call(caller, name)}: {_ARGUMENTS}"
         raise TypeError(f"{name} takes other arguments: {error}; {help}") from None
     try:
-        return function.lower(*arguments, **keywords)
-    except ValueError as error:
-        if "lowering_platforms" not in str(error):
+        try:
+            return function.lower(*arguments, **keywords)
+        except ValueError as error:
+            if "lowering_platforms" not in str(error):
+                raise
+            return function.trace(*arguments, **keywords).lower(lowering_platforms=("tpu",))
+    except (ValueError, RuntimeError) as error:
+        if _NO_MESH_SET.search(str(error)) is None:
             raise
-        return function.trace(*arguments, **keywords).lower(lowering_platforms=("tpu",))
+        help = f"{_call(caller, name)}, or pass NamedSharding(mesh, P(…)) in place of P(…)"
+        raise ValueError(
+            f"{name} uses a PartitionSpec or shard_map without a mesh, and none is set: write `with "
+            "jax.set_mesh(mesh):`, for an AbstractMesh `with jax.sharding.use_abstract_mesh(mesh):`, around "
+            + help
+        ) from error
     except TypeError as error:
         error.add_note(f"sdyopt.{caller} lowered {name} for these arguments: they are {_ARGUMENTS}")
         raise
 
 
+# What JAX says of a PartitionSpec for which there is no mesh.
+_NO_MESH_SET = constant_pattern(
+    r"not under a mesh context|non-empty mesh in context|context mesh cannot be empty"
+)
 _ARGUMENTS = (
     "arrays, or jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(…))), in the structure "
     "that the function takes"

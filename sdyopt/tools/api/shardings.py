@@ -315,7 +315,7 @@ def topology_of(name: str | PathLike[str]) -> Topology:
 
 def topology_file_of(name: str | PathLike[str]) -> TextFile:
     """The text of a topology. Raises ValueError for a wrong shape, FileNotFoundError for a wrong name."""
-    from sdyopt.analysis.figures.machines import NAMES, is_target, machine_text
+    from sdyopt.analysis.figures.machines import is_target, machine_text, read_target
     from sdyopt.analysis.report.entry import topology_text
 
     path = path_text("topology", name)
@@ -326,8 +326,11 @@ def topology_file_of(name: str | PathLike[str]) -> TextFile:
         with as_parse_error(TOPOLOGY_ERROR):
             return topology_text(path)
     except (FileNotFoundError, UsageError):
-        machines = ", ".join(NAMES)
-        raise FileNotFoundError(f"no machine and no file {path!r}; the machines are {machines}") from None
+        try:
+            read_target(path)
+        except UsageError as error:
+            raise FileNotFoundError(f"no machine and no file {path!r}; {error.help}") from None
+        raise
 
 
 def memory_of_device(size: str | None) -> int | None:

@@ -11,7 +11,7 @@
 // RUN: sdy-opt %t/program.mlir --report --topology=cpu | filecheck %s --check-prefix=CPU
 // Names and shapes of no machine.
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5 2>&1 | filecheck %s --check-prefix=UNKNOWN
-// RUN: not sdy-opt %t/program.mlir --report --topology=v5e 2>&1 | filecheck %s --check-prefix=SHORT
+// RUN: sdy-opt %t/program.mlir --report --topology=v5litepod-32 | filecheck %s --check-prefix=KNOWN
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:4 2>&1 | filecheck %s --check-prefix=RANK
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:32x4 2>&1 | filecheck %s --check-prefix=LARGE
 // RUN: not sdy-opt %t/program.mlir --report --topology=tpu-v5e:3x3 2>&1 | filecheck %s --check-prefix=HOSTS
@@ -53,7 +53,7 @@
 // CPU: unknown FLOP/s
 // UNKNOWN:      unknown machine 'tpu-v5'
 // UNKNOWN-NEXT: help: did you mean 'tpu-v5e' or 'tpu-v5p'?{{$}}
-// SHORT: help: did you mean 'tpu-v5e'?
+// KNOWN:  for v5litepod-32: tpu-v5e:4x8, 197 TFLOP/s
 // RANK:      '4' is not a shape of tpu-v5e, which has 2 dimensions
 // RANK-NEXT: help: write tpu-v5e:4x4
 // LARGE:      '32x4' is larger than a slice of tpu-v5e, which is at most 16x16

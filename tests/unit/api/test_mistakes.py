@@ -103,11 +103,32 @@ def test_errors_of_jax_say_what_the_arguments_are() -> None:
     assert f"sdyopt.check lowered step for these arguments: they are {ARRAYS}" in raised.value.__notes__[0]
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Using PartitionSpec when you are not under a mesh context is not allowed.",
+        "with_sharding_constraint requires a non-empty mesh in context if you are passing `PartitionSpec`s",
+        "The context mesh cannot be empty. Use `jax.set_mesh(mesh)` to enter into a mesh context",
+    ],
+)
+def test_a_function_without_a_mesh_has_help(message: str) -> None:
+    class WithoutMesh(Jitted):
+        def lower(self, *arguments: object) -> Lowered:
+            raise RuntimeError(message)
+
+    with pytest.raises(ValueError, match="step uses a PartitionSpec or shard_map without a mesh") as raised:
+        sdyopt.check(WithoutMesh(step, PROGRAM), 1, 2)
+    assert "write `with jax.set_mesh(mesh):`" in str(raised.value)
+    assert str(raised.value.__cause__) == message
+
+
 def test_names_and_sizes_have_choices() -> None:
     with pytest.raises(ValueError, match="for device_memory: '16 gigs' is not a size of memory; such as"):
         sdyopt.check(PROGRAM, device_memory="16 gigs")
-    with pytest.raises(FileNotFoundError, match="no machine and no file 'v5e'; the machines are tpu-v4, "):
-        sdyopt.check(PROGRAM, topology="v5e")
+    with pytest.raises(FileNotFoundError, match="no machine and no file 'v2-8'; the machines are tpu-v4, "):
+        sdyopt.check(PROGRAM, topology="v2-8")
+    with pytest.raises(FileNotFoundError, match="no machine and no file 'TPU v5'; did you mean 'tpu-v5e' or"):
+        sdyopt.check(PROGRAM, topology="TPU v5")
     with pytest.raises(ValueError, match=r"for lint: unknown rule 'cheap'"):
         sdyopt.parse(PROGRAM).lint("cheap")
 

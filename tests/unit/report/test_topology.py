@@ -4,10 +4,11 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.figures.machines import NAMES, machine_data
+from sdyopt.analysis.figures.machines import NAMES, is_target, machine_data, read_target, target_text
 from sdyopt.analysis.figures.topology import Link, built_in_topology, read_topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.usage import UsageError
 
 TEXT = """
 flops = "197 TFLOP/s"
@@ -114,3 +115,47 @@ def test_every_figure_of_a_machine_has_a_source() -> None:
         for key in ("flops", "memory_bandwidth", "memory", "bandwidth", "latency"):
             for table in figures:
                 assert key not in table or table[key][1] in data["sources"]
+
+
+@pytest.mark.parametrize(
+    ("written", "machine"),
+    [
+        ("v5litepod-16", "tpu-v5e:4x4"),
+        ("v5litepod-16,slices=2", "tpu-v5e:4x4,slices=2"),
+        ("TPU v5 lite", "tpu-v5e"),
+        ("tpu-v5-lite-podslice", "tpu-v5e"),
+        ("v5e-8", "tpu-v5e:2x4"),
+        ("v5e:4x4", "tpu-v5e:4x4"),
+        ("TPU_v6e", "tpu-v6e"),
+        ("v4-32", "tpu-v4:2x2x4"),
+        ("v5p-64", "tpu-v5p:2x4x4"),
+        ("trillium", "tpu-v6e"),
+        ("ct5lp-hightpu-4t", "tpu-v5e"),
+        ("h100x8", "h100:1x8"),
+        ("16xH100", "h100:2x8"),
+        ("NVIDIA H100 80GB HBM3", "h100"),
+        ("a3-ultragpu-8g", "h200"),
+    ],
+)
+def test_machines_have_the_names_that_people_use(written: str, machine: str) -> None:
+    target = read_target(written)
+    assert is_target(written)
+    assert target_text(target.name, target.shape, target.slices or 1) == machine
+
+
+@pytest.mark.parametrize(
+    ("written", "help"),
+    [
+        ("TPU v5", "did you mean 'tpu-v5e' or 'tpu-v5p'?"),
+        ("tpu7x-16", "write its shape, such as tpu-v7x:2x2x4"),
+        ("v5e-12", "write its shape, such as tpu-v5e:4x4"),
+        ("h100x12", "write its shape, such as h100:2x8"),
+        ("2x4", "name the machine, too, such as tpu-v5e:2x4"),
+        ("a100-40gb", "write a100, which has 80 GB, and --device-memory=40GB for the other"),
+    ],
+)
+def test_an_ambiguous_name_has_help(written: str, help: str) -> None:
+    assert not is_target(written)
+    with pytest.raises(UsageError) as error:
+        read_target(written)
+    assert error.value.help == help
