@@ -303,24 +303,23 @@ class PropagationDriver:
         Pushes the operations that depend on them, except the visited one; none if no operation is visited.
         """
         slot = site.slots[position]
-        is_plain = site.conversion is None
-        if visited is not None and is_plain and (effect := self._effects.get(slot)) is not None:
-            self.sharding_map.shardings[slot] = sharding
+        converted = sharding
+        if site.conversion is not None and position == len(site.slots) - 1:
+            converted = site.conversion.from_source_side(sharding)
+        if visited is not None and (effect := self._effects.get(slot)) is not None:
+            self.sharding_map.shardings[slot] = converted
             self._worklist.take(visited, *effect)
             return
         if slot == UNSHARDABLE:
             return
-        if site.conversion is not None and position == len(site.slots) - 1:
-            self.set_sharding(slot, site.conversion.from_source_side(sharding))
-        else:
-            self.set_sharding(slot, sharding)
+        self.set_sharding(slot, converted)
         if visited is not None:
             self._push_dependents(slot, visited)
         value = self.sharding_map.subject(slot)
         assert not isinstance(value, FunctionResult)
         members = self._groups.members(value)
         is_alone = self.sharding_map.is_alone(slot) and all(member is value for member in members)
-        if self._is_restarted and is_alone and is_plain and visited is not None:
+        if self._is_restarted and is_alone and visited is not None:
             self._effects[slot] = self.sharding_map.readers(slot), self._dependents[slot]
         for member in members:
             if member is value:
@@ -467,8 +466,8 @@ class PropagationDriver:
         rules = self._site_factory.rules
         self.sharding_map.on_copy(copies, values, shardings).write(rewriter, rules)
         for op, rule in zip(self.ops, rules, strict=True):
-            if rule is not None and op.parent is not None:
-                copied = copies[op]
+            # What is in the region of an operation that is erased has no copy either.
+            if rule is not None and (copied := copies.get(op)) is not None:
                 rewriter.set_attributes(copied, copied.attributes.with_entry(SHARDING_RULE, rule))
         return copy
 

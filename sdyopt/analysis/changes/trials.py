@@ -203,11 +203,10 @@ class Trial(NamedTuple):
     def saved(self, moves_whole: bool) -> Fraction:
         """The share of the time that it saves at least: of the time, or of that at most."""
         before, after = self.before, self.after
-        most, least = before.at_most(moves_whole), before.of_step
-        return min(
-            1 - after.of_step / least if least else Fraction(0),
-            1 - after.at_most(moves_whole) / most if most else Fraction(0),
-        )
+        if not before.of_step:
+            return Fraction(0)
+        share_at_most = after.at_most(moves_whole) / before.at_most(moves_whole)
+        return 1 - max(after.of_step / before.of_step, share_at_most)
 
     @property
     def sends_more(self) -> bool:
@@ -235,10 +234,10 @@ class Trial(NamedTuple):
     @property
     def is_confirmed(self) -> bool:
         """Whether XLA sends no more after it, and takes no longer; so if that is not verified."""
-        if self.compiled is None or self.seconds_in_xla is None:
+        if self.compiled is None:
             return True
-        before, after = self.compiled
-        earlier, later = self.seconds_in_xla
+        assert self.seconds_in_xla is not None
+        (before, after), (earlier, later) = self.compiled, self.seconds_in_xla
         return after.wire_bytes <= before.wire_bytes and later <= earlier
 
     @property
@@ -247,10 +246,10 @@ class Trial(NamedTuple):
 
         What lowers the peak, or computes less, need not send less, but must not send more, nor take longer.
         """
-        if self.compiled is None or self.seconds_in_xla is None:
+        if self.compiled is None:
             return False
-        before, after = self.compiled
-        earlier, later = self.seconds_in_xla
+        assert self.seconds_in_xla is not None
+        (before, after), (earlier, later) = self.compiled, self.seconds_in_xla
         if later < earlier * (1 - NOISE) or after.wire_bytes < before.wire_bytes * (1 - NOISE):
             return False
         if after.wire_bytes > before.wire_bytes * (1 + NOISE) or later > earlier * (1 + NOISE):
@@ -579,8 +578,8 @@ class Trials:
             answers = self._processes.answers(edits, jobs, limit)
             for change, answer in zip(changes, answers, strict=True):
                 # A process may have ended, or cannot read the program; it knows nothing but edits.
-                is_answer = answer is not None and not change.rewrite and not change.passes
-                yield self._answered(change, answer) if answer and is_answer else self._trial(change, limit)
+                is_known = not change.rewrite and not change.passes
+                yield self._answered(change, answer) if answer and is_known else self._trial(change, limit)
 
     def _forked(self, changes: Sequence[Change], jobs: int, limit: Fraction | None) -> Iterator[Trial]:
         from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415  slow to import

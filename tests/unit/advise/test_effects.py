@@ -100,12 +100,38 @@ def test_what_is_sent_more_but_at_most_less_is_sure() -> None:
         assert trial.may_send_still_more == may
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "saved", "saved_at_most"),
+    [
+        # Seconds, those between steps, and those of whole tensors that may be moved.
+        ((100, 0, 100), (90, 0, 50), "1/10", "1/10"),
+        ((90, 10, 100), (50, 0, 140), "1/2", "1/20"),
+        ((100, 0, 0), (80, 40, 0), "-1/5", "-1/5"),
+        ((0, 0, 0), (1, 0, 0), "0", "0"),
+    ],
+)
+def test_what_a_change_saves_is_the_least_share(
+    before: tuple[int, int, int], after: tuple[int, int, int], saved: str, saved_at_most: str
+) -> None:
+    of_before, of_after = (
+        figures(0)._replace(seconds=Fraction(all), carrying=Fraction(carrying), penalty=Fraction(penalty))
+        for all, carrying, penalty in (before, after)
+    )
+    trial = Trial(Change(), of_before, of_after)
+    assert (trial.saved(False), trial.saved(True)) == (Fraction(saved), Fraction(saved_at_most))
+
+
 def test_a_change_is_said_in_words_of_shardy_if_no_line_is_of_jax() -> None:
     names = cast(ChangeNames, SimpleNamespace(is_of_jax=False, sdy_text=lambda change: change.words[1]))
     change = Change(words=("write P('x')", '[{"x"}, {}] on %a; 2 more'))
     trial = Trial(change, figures(100), figures(60), text="write P('x')")
     assert sdy_help(trial, names) == 'in sdy: [{"x"}, {}] on %a; 2 more'
     assert not sdy_help(trial._replace(change=Change(words=("", ""))), names)
+
+
+@pytest.mark.parametrize(("sent", "is_more"), [(1009, False), (1010, False), (1011, True)])
+def test_what_sends_a_hundredth_more_sends_as_much(sent: int, is_more: bool) -> None:
+    assert Trial(Change(), figures(1000), figures(sent)).sends_more == is_more
 
 
 def test_reshards_that_were_there_before_are_no_risk() -> None:

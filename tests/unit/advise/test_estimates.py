@@ -18,9 +18,10 @@ from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.prices import Priced
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
-from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.changes.trials import Trial, Trials, pipeline_of, trials_on
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
@@ -260,6 +261,35 @@ def test_a_value_gets_its_sharding_without_manual_axes_again() -> None:
     assert results[0] == results[1]
 
 
+def test_what_becomes_dead_while_shardings_propagate_has_no_copy() -> None:
+    """Its region has a rule by then: what uses the window comes after it, and is erased first."""
+    text = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<64x64xf32>, %b: tensor<f32>) -> tensor<64x64xf32> {
+      %window = "stablehlo.reduce_window"(%a, %b) <{window_dimensions = array<i64: 2, 2>}> ({
+      ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+        %m = stablehlo.maximum %l, %r : tensor<f32>
+        stablehlo.return %m : tensor<f32>
+      }) : (tensor<64x64xf32>, tensor<f32>) -> tensor<63x63xf32>
+      %user = stablehlo.negate %window : tensor<63x63xf32>
+      %0 = stablehlo.sine %a : tensor<64x64xf32>
+      %1 = sdy.sharding_constraint %0 <@mesh, [{}, {"x"}]> : tensor<64x64xf32>
+      return %1 : tensor<64x64xf32>
+    }
+    """
+    with interpreter_settings():
+        pipeline = pipeline_of({"sdy-propagation-pipeline": {}})
+        of_program = trials_on(parsed(text), pipeline, is_inlined=False)
+        assert of_program._propagated is not None
+        mesh = next(op.mesh for op in of_program.module.walk() if isinstance(op, MeshOp))
+        op = next(op for op in of_program.module.walk() if isinstance(op, ShardingConstraintOp))
+        swapped = op.sharding.with_dims(reversed(op.sharding.dims))
+        changed = of_program._propagated[0].changed([Change((AnnotationEdit(op.results[0], swapped, mesh),))])
+        assert changed is not None
+        names = [op.signature.name for op in changed[0].walk() if op.dialect_name == "stablehlo"]
+        assert names == ["stablehlo.sine"]
+
+
 def axes_in(module: Op) -> list[str]:
     return sorted(
         described(op, [sharding_of(result) for result in op.results])
@@ -373,3 +403,105 @@ def test_a_change_is_tried_if_its_estimate_is_below_the_limit(size: int, limit: 
     )
     estimated = Trials._estimated(cast(Trials, stub), [Change()] * 3, EstimatedCost(Fraction(limit)))
     assert estimated == [trials._ABOVE, *costs[1:]]
+
+
+CONSTRAINT = "  %c{} = sdy.sharding_constraint {} <@mesh, [{}, {{}}]> : tensor<64x32xf32>\n"
+CONSTRAINED = CONSTRAINT.format(0, "%s", '{"data"}')
+TAKEN = """
+  %m = sdy.manual_computation(%s) in_shardings=[<@mesh, [{"data"}, {}]>]
+      out_shardings=[<@mesh, [{"data"}, {}]>] manual_axes={"data"} (%a: tensor<16x32xf32>) {
+    sdy.return %a : tensor<16x32xf32>
+  } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+"""
+CARRIED = """
+  %r:2 = stablehlo.while(%f = %p, %h = %s) : tensor<i1>, tensor<64x32xf32>
+  cond {
+    stablehlo.return %f : tensor<i1>
+  } do {
+    %t = stablehlo.tanh %h : tensor<64x32xf32>
+    stablehlo.return %f, %t : tensor<i1>, tensor<64x32xf32>
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "are_resumed"),
+    [
+        (CONSTRAINED, [True]),
+        (CONSTRAINED + CONSTRAINT.format(1, "%x", '{"data"}'), [True, True]),
+        # Passes before propagation simplify open ones, chains, several on a value, and those of loops.
+        (CONSTRAINT.format(0, "%s", '{"data", ?}'), [False]),
+        (CONSTRAINED + CONSTRAINT.format(1, "%c0", '{"model"}'), [False, False]),
+        (CONSTRAINED + CONSTRAINT.format(1, "%s", '{"model"}'), [False, False]),
+        (CONSTRAINED + TAKEN, [False]),
+        (CARRIED + CONSTRAINT.format(0, "%r#1", '{"data"}'), [False]),
+    ],
+)
+def test_trials_resume_after_propagation_if_passes_before_it_leave_a_constraint(
+    body: str, are_resumed: list[bool]
+) -> None:
+    values = re.findall(r"^  (%[cm]\d*) =", body, re.MULTILINE)
+    types = ", ".join(["tensor<64x32xf32>"] * len(values))
+    text = f"""
+sdy.mesh @mesh = <["data"=4, "model"=2]>
+func.func @main(%x: tensor<64x32xf32>, %p: tensor<i1>) -> ({types}) {{
+  %s = stablehlo.sine %x : tensor<64x32xf32>
+{body}
+  return {", ".join(values)} : {types}
+}}
+"""
+    with interpreter_settings():
+        search = adviser_on(text, 1).search
+        assert search.trials._propagated is not None and search.mesh is not None
+        program, _ = search.trials._propagated
+        constraints = [op for op in search.trials.module.walk() if isinstance(op, ShardingConstraintOp)]
+        assert len(constraints) == len(are_resumed)
+        for op, is_resumed in zip(constraints, are_resumed, strict=True):
+            swapped = op.sharding.with_dims(reversed(op.sharding.dims))
+            opened = op.sharding.with_dims([DimensionSharding(dim.axes, False) for dim in op.sharding.dims])
+            edit = AnnotationEdit(op.results[0], swapped, search.mesh.mesh)
+            assert program.is_resumed([edit]) == is_resumed
+            assert not program._replace(merges_constraints=True).is_resumed([edit])
+            for other in edit._replace(sharding=opened), edit._replace(sharding=op.sharding, is_removal=True):
+                assert not program.is_resumed([other])
+                assert not program.is_resumed([edit, other])
+            # What is written as it is changes nothing.
+            assert not program.is_resumed([edit._replace(sharding=op.sharding)])
+
+
+@pytest.mark.parametrize(
+    ("most", "asked", "is_estimated", "expected"),
+    [
+        # 8 takes 2 s, and at most no longer; 9 may take 3 s.
+        (2, [], True, [0, 3, 4, 8]),
+        (3, [], True, [0, 1, 3, 4, 8]),
+        (4, [], True, [0, 1, 3, 4, 5, 7, 8, 9]),
+        # What is above the limit is not tried, even if it is asked for.
+        (2, [2, 9], True, [0, 3, 4, 8, 9]),
+        (4, [], False, [0, 1, 2, 3, 4, 5]),
+    ],
+)
+def test_changes_with_the_lowest_estimates_are_tried(
+    most: int, asked: list[int], is_estimated: bool, expected: list[int]
+) -> None:
+    """And half as many of those without one that no pass simplifies away, and as many of the others."""
+    above, now = [2, 6], cast(Figures, SimpleNamespace())
+    costs: list[EstimatedCost | None] = [None] * 11
+    changes = [Change(words=(str(number), "")) for number in range(len(costs))]
+    if is_estimated:
+        for number, seconds, at_most in ((1, 3, 0), (4, 1, 0), (8, 2, 0), (9, 2, 1)):
+            costs[number] = EstimatedCost(Fraction(seconds), Fraction(at_most))
+        costs[2] = costs[6] = trials._ABOVE
+    stub = SimpleNamespace(
+        figures=now,
+        _estimated=lambda *_: costs,
+        _is_simplified=lambda change: change in (changes[0], changes[5]),
+        _in_full=lambda tried, *_: (Trial(change, now, now) for change in tried),
+    )
+    keys = {changes[number].key for number in asked}
+    limit = EstimatedCost(Fraction(9))
+    tried = list(Trials.of_changes(cast(Trials, stub), changes, 1, limit, most, keys))
+    assert [changes.index(trial.change) for trial in tried if trial.figures is not None] == expected
+    slower = [trial for trial in tried if trial.figures is None]
+    assert [changes.index(trial.change) for trial in slower] == above * is_estimated
+    assert not any(trial.has_failed for trial in slower)

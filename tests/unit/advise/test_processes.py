@@ -4,6 +4,8 @@ import os
 import pickle
 import signal
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -62,6 +64,49 @@ def test_trials_run_here_if_there_are_no_processes(monkeypatch: pytest.MonkeyPat
     assert str(module.advise(jobs=2)) == text
     monkeypatch.setattr("sys.executable", "/no/such/python")
     assert str(module.advise(jobs=2)) == text
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "jobs", "expected"),
+    [
+        # Each process has 3,000 operations at least, and a change.
+        (3, 6000, 2, "2 fork"),
+        (3, 6000, 4, "3 fork"),
+        (3, 2000, 4, "2 fork"),
+        (3, 1999, 4, "here"),
+        (3, 6000, 1, "here"),
+        (1, 6000, 2, "here"),
+    ],
+)
+def test_as_many_processes_as_have_enough_to_do(count: int, size: int, jobs: int, expected: str) -> None:
+    stub = SimpleNamespace(
+        _size=size,
+        _may_fork=True,
+        _forked=lambda changes, jobs, _: [f"{jobs} fork"] * len(changes),
+        _trial=lambda *_: "here",
+    )
+    trials = [*map(str, Trials._in_full(cast(Trials, stub), [Change()] * count, jobs, None))]
+    assert trials == [expected] * count
+
+
+def test_a_process_tries_what_edits_can_say() -> None:
+    """Another change is tried here, as is one without an answer."""
+
+    def rewrite(*_: object) -> None:
+        raise AssertionError
+
+    changes = [Change(), Change(), Change(rewrite=rewrite), Change(passes={"cse": {}})]
+    answers = ["answer", None, "answer", "answer"]
+    stub = SimpleNamespace(
+        _size=3000,
+        _may_fork=False,
+        made=(),
+        _processes=SimpleNamespace(answers=lambda *_: answers),
+        _answered=lambda _, answer: answer,
+        _trial=lambda *_: "here",
+    )
+    trials = [*map(str, Trials._in_full(cast(Trials, stub), changes, 2, None))]
+    assert trials == ["answer", "here", "here", "here"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")

@@ -11,7 +11,9 @@ import sdyopt
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.adviser import Verification
 from sdyopt.analysis.advise.analysis import advice_of, advice_text
-from sdyopt.analysis.changes.trials import CompiledCost
+from sdyopt.analysis.changes.edits import Change
+from sdyopt.analysis.changes.effect import Figures
+from sdyopt.analysis.changes.trials import CompiledCost, Trial
 from sdyopt.analysis.execution.process import NotValidated, Worker
 
 LIT = Path(__file__).parents[2] / "lit" / "advise"
@@ -118,16 +120,42 @@ def test_changes_are_in_the_order_of_the_compiler_and_few_are_compiled(
 
 
 @pytest.mark.parametrize(
-    ("peak", "flops", "sent", "is_left_out"),
-    [(100, 100, 1000, True), (100, 100, 995, True), (90, 100, 1000, False), (100, 98, 995, False),
-     (90, 98, 1011, True), (100, 100, 989, False)],
+    ("sent", "seconds", "peak", "flops", "is_left_out"),
+    [
+        # Within a hundredth of 1,000 B and 100 s, it gains nothing, ...
+        (1000, 100, 100, 100, True), (990, 100, 100, 100, True), (1000, 99, 100, 100, True),
+        (989, 100, 100, 100, False), (1000, 98, 100, 100, False),
+        # ... but for a tenth of the peak, or a hundredth of the FLOPs, ...
+        (1000, 100, 90, 100, False), (1000, 100, 91, 100, True),
+        (1000, 100, 100, 98, False), (1000, 100, 100, 99, True),
+        # ... if it costs no more.
+        (1010, 100, 90, 100, False), (1011, 100, 90, 98, True), (1011, 99, 90, 98, False),
+        (1000, 101, 90, 100, False), (1000, 102, 90, 98, True),
+    ],
 )  # fmt: skip
 def test_what_xla_does_as_before_is_left_out_unless_it_saves_memory_or_work(
-    peak: int, flops: int, sent: int, is_left_out: bool
+    sent: int, seconds: int, peak: int, flops: int, is_left_out: bool
 ) -> None:
-    trial = sdyopt.parse(PROGRAM).advise(jobs=1).changes[0]
-    before = trial.before._replace(peak_bytes=100, flops=Fraction(100), compute=Fraction(1))
-    costs = [CompiledCost(Fraction(size), Fraction(size, 10**4)) for size in (1000, sent)]
-    after = before._replace(peak_bytes=peak, flops=Fraction(flops))
-    trial = trial._replace(before=before, figures=after, compiled=(costs[0], costs[1]))
-    assert trial.is_contradicted is is_left_out
+    trial = _compiled(sent, seconds)
+    assert trial.is_confirmed == (sent <= 1000 and seconds <= 100)
+    after = trial.before._replace(peak_bytes=peak, flops=Fraction(flops))
+    assert trial._replace(figures=after).is_contradicted is is_left_out
+
+
+@pytest.mark.parametrize(
+    ("sent", "seconds", "is_confirmed"),
+    [(1000, 100, True), (1001, 50, False), (500, 101, False), (999, 99, True)],
+)
+def test_xla_confirms_what_is_no_more_in_bytes_and_time(sent: int, seconds: int, is_confirmed: bool) -> None:
+    trial = _compiled(sent, seconds)
+    assert trial.is_confirmed is is_confirmed
+    not_compiled = trial._replace(compiled=None)
+    assert not_compiled.is_confirmed and not not_compiled.is_contradicted
+
+
+def _compiled(sent: int, seconds: int) -> Trial:
+    """A change of a program that sends 1,000 B in 100 s and has a peak of 100 B and 100 FLOPs."""
+    zero = Fraction(0)
+    before = Figures(zero, zero, Fraction(100), zero, 100, None, zero, zero, 0, 0, zero)
+    costs = [CompiledCost(Fraction(size), Fraction(time)) for size, time in ((1000, 100), (sent, seconds))]
+    return Trial(Change(), before, before, compiled=(costs[0], costs[1]))

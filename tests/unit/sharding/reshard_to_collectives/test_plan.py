@@ -6,10 +6,12 @@ from math import prod
 
 import pytest
 
+from sdyopt.base.releases import following
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, SubAxis
 from sdyopt.mlir.dialects.sdy.mesh import Mesh, MeshAxis
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.shardy.sharding.reshard_to_collectives.collectives import gather_dimensions
 from sdyopt.shardy.sharding.reshard_to_collectives.plan import (
     Plan,
     elements_of_reshard,
@@ -70,6 +72,17 @@ def test_an_axis_is_split_by_capacity(
 ) -> None:
     state = ReshardState((), sharding(), sharding(), MESH)
     assert split_by_capacity(state, axis, capacity) == (fitting, rest, remaining_capacity)
+
+
+@pytest.mark.parametrize(("release", "gathered"), [("jaxlib-0.12.0.1", [X]), ("jaxlib-0.11.2", [Z, X])])
+def test_the_last_axes_that_no_dimension_lacks_are_gathered(release: str, gathered: list[AxisRef]) -> None:
+    """Before jaxlib 0.12, with those before them; but nothing of a dimension whose last axis is lacking."""
+    source, target = sharding((Z, X), (Y, W), ()), sharding((), (), (Z, W))
+    with following(release):
+        state = ReshardState((48,) * 3, source, target, MESH)
+        assert gather_dimensions(state) == [gathered, [], []]
+        assert [len(axes) for axes in state.surplus] == [2 - len(gathered), 2, 0]
+        assert gather_dimensions(state) is None
 
 
 def test_equal_shardings_need_no_collectives() -> None:
