@@ -56,6 +56,7 @@ from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import AddOp
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp
+from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import PadOp, SliceOp
 from sdyopt.mlir.ir.attribute import Attribute, StringAttr
@@ -82,7 +83,7 @@ _PASSED: Mapping[SlicesBefore, tuple[type[Op], ...]] = {
 _COLLECTIVES = (AllReduceOp, ReduceScatterOp)
 _TERMS = (TransposeOp, *_COLLECTIVES)
 # Operations whose partial results may be declared as such.
-_ORIGINS = (DotOp, DotGeneralOp, ConvolutionOp, ReduceOp, GatherOp)
+_ORIGINS = (DotOp, DotGeneralOp, ConvolutionOp, ReduceOp, GatherOp, ScatterOp)
 # Operations that may be between one of these and the collective.
 _BETWEEN = (PadOp, SliceOp, AllSliceOp, AllReduceOp)
 

@@ -73,6 +73,29 @@ func.func @scatter(%a: tensor<8x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}
   return %2 : tensor<8x8xf32>
 }
 
+// The gradient of a table that is looked up and multiplied with, as a language model does whose embeddings are tied.
+// CHECK-LABEL: func.func @tied(
+// CHECK:         "stablehlo.scatter"
+// CHECK:         unreduced={"x"}
+// CHECK:         stablehlo.dot_general {{.*}}unreduced={"x"}
+// CHECK-NEXT:    %[[P:.*]] = stablehlo.add {{.*}}unreduced={"x"}
+// CHECK-NEXT:    %[[S:.*]] = sdy.reduce_scatter [{}, {"x"}] %[[P]] out_sharding=<@mesh, [{}, {"x"}]>
+// CHECK-NEXT:    return %[[S]]
+func.func @tied(%a: tensor<32x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %b: tensor<32x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}, %i: tensor<32x1xi32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) -> tensor<8x16xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<8x16xf32>
+  %0 = "stablehlo.scatter"(%zero, %i, %a) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+    %s = stablehlo.add %l, %r : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<8x16xf32>, tensor<32x1xi32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+  %2 = stablehlo.dot_general %b, %a, contracting_dims = [0] x [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : (tensor<32x8xf32>, tensor<32x16xf32>) -> tensor<8x16xf32>
+  %3 = sdy.all_reduce {"x"} %2 out_sharding=<@mesh, [{}, {}]> : tensor<8x16xf32>
+  %4 = stablehlo.add %1, %3 {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{}, {}]>]>} : tensor<8x16xf32>
+  %5 = sdy.all_slice [{}, {"x"}] %4 out_sharding=<@mesh, [{}, {"x"}]> : tensor<8x16xf32>
+  return %5 : tensor<8x16xf32>
+}
+
 // One element in four shards is summed; of four elements, each shard has one.
 // CHECK-LABEL: func.func @few_elements(
 // CHECK:         %[[P:.*]] = sdy.sharded_to_unreduced [{"x"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {}], unreduced={"x"}> : tensor<1x8xf32>
