@@ -1,12 +1,15 @@
 """The exact figures of small programs on two machines: the page figures.txt.
 
-    python -m tests.unit.report.test_figures    # writes the page
+    python -m tests.unit.report.test_figures    # writes the page, and exact_figures.txt
 
 Reports round figures. What moves here when a model changes is what the change does.
 """
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +19,7 @@ from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
+from tests.unit.report import conftest
 
 PAGE, _ROOT = Path(__file__).with_name("figures.txt"), Path(__file__).parents[3]
 _FILES, _MACHINES = ("tests/lit/report/*", "tests/lit/check/*", "examples/*_train"), ("tpu-v5e", "h100")
@@ -59,3 +63,7 @@ def test_figures_are_those_of_the_page() -> None:
 
 if __name__ == "__main__":
     PAGE.write_text(page(), encoding="utf-8")
+    conftest.PAGE.write_text("", encoding="utf-8")
+    tests = [str(PAGE.with_name(f"{name}.py")) for name in conftest.MODULES]
+    written = {**os.environ, conftest.WRITTEN: str(conftest.PAGE)}
+    subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", *tests], env=written, check=True)
