@@ -92,8 +92,8 @@ _BETWEEN = (PadOp, SliceOp, AllSliceOp, AllReduceOp)
 class MergeAllReduces(Pass):
     whole_sums_only: bool = option(
         default=False,
-        help="merge only the all-reduces of sums without other terms, as XLA does, and set `sdy.replaces` on "
-        "reduce-scatters in place of slices",
+        help="as XLA does, merge only the all-reduces of sums without other terms, scatter only sums along "
+        "the axes of the slice, and set `sdy.replaces` on these reduce-scatters",
     )
     slices_before: SlicesBefore = option(
         default="conversions",
@@ -120,12 +120,12 @@ class MergeAllReduces(Pass):
 
 
 def _slice_first(
-    op: AllSliceOp, passed: tuple[type[Op], ...], marks: bool, types: LocalTypes, rewriter: Rewriter
+    op: AllSliceOp, passed: tuple[type[Op], ...], as_xla: bool, types: LocalTypes, rewriter: Rewriter
 ) -> None:
     """Slices partial results before they are all-reduced.
 
-    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these,
-    which is marked if `marks`.
+    If they are all-reduced along the axes of the slice, among others, this is a reduce-scatter along these;
+    with `as_xla`, only if there are no others, and it is marked.
     """
     op = _before(op, passed, rewriter)
     collective = op.tensor.defining_op
@@ -139,10 +139,13 @@ def _slice_first(
     sliced = [axis for dim in op.slicing_axes for axis in dim.axes]
     unreduced, first = partial.unreduced_axes, "slicing_axes"
     if overlap(sliced, axes):
-        if difference(sliced, axes, mesh) or not _may_be_declared(collective.tensor, axes, collective):
+        others = difference(axes, sliced, mesh)
+        if difference(sliced, axes, mesh) or (as_xla and others):
+            return
+        if not _may_be_declared(collective.tensor, axes, collective):
             return
         _declare(collective.tensor, axes, mesh, collective, rewriter)
-        axes, first = difference(axes, sliced, mesh), "reduce_scatter_axes"
+        axes, first = others, "reduce_scatter_axes"
         unreduced = difference(unreduced or collective.reduction_axes.axes, sliced, mesh)
     attributes: dict[str, Attribute] = {
         first: op.slicing_axes,
@@ -150,7 +153,7 @@ def _slice_first(
     }
     location, type = op.lazy_location, op.output.type
     op_class = AllSliceOp if first == "slicing_axes" else ReduceScatterOp
-    if op_class is ReduceScatterOp and marks:
+    if op_class is ReduceScatterOp and as_xla:
         attributes[REPLACES] = StringAttr(op.signature.name)
     shard = rewriter.create(
         op_class, [collective.tensor], [type], attributes, before=op, location=location

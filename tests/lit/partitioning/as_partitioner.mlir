@@ -466,3 +466,33 @@ func.func @shorter_batch(%arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<
       : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
   return %0, %1 : tensor<32x16xf32>, tensor<32x16xf32>
 }
+
+// A sum along other axes than those of the slice, too, is all-reduced and sliced: the gradient of a weight that is
+// sharded along one of the axes of the batch, and that the program gathers itself.
+// SUM-LABEL: @gradient_of_hybrid
+// SUM:         sdy.all_reduce {"d", "x"}
+// SUM-NEXT:    sdy.all_slice [{"x"}, {}]
+func.func @gradient_of_hybrid(
+    %arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>},
+    %arg1: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@cube, [{"d", "x"}, {}]>}) -> tensor<32x16xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@cube, [{}, {}]>]>}
+      : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
+  %1 = sdy.all_reduce {"d", "x"} %0 out_sharding=<@cube, [{}, {}]> : tensor<32x16xf32>
+  %2 = sdy.all_slice [{"x"}, {}] %1 out_sharding=<@cube, [{"x"}, {}]> : tensor<32x16xf32>
+  return %2 : tensor<32x16xf32>
+}
+
+// Along all axes of the slice, and no other, it is a reduce-scatter.
+// SUM-LABEL: @gradient_of_weights
+// SUM:         sdy.reduce_scatter [{"x"}, {}] {{.*}}sdy.replaces
+func.func @gradient_of_weights(
+    %arg0: tensor<64x32xf32> {sdy.sharding = #sdy.sharding<@cube, [{"x"}, {}]>},
+    %arg1: tensor<64x16xf32> {sdy.sharding = #sdy.sharding<@cube, [{"x"}, {}]>}) -> tensor<32x16xf32> {
+  %0 = stablehlo.dot_general %arg0, %arg1, contracting_dims = [0] x [0]
+      {sdy.sharding = #sdy.sharding_per_value<[<@cube, [{}, {}]>]>}
+      : (tensor<64x32xf32>, tensor<64x16xf32>) -> tensor<32x16xf32>
+  %1 = sdy.all_reduce {"x"} %0 out_sharding=<@cube, [{}, {}]> : tensor<32x16xf32>
+  %2 = sdy.all_slice [{"x"}, {}] %1 out_sharding=<@cube, [{"x"}, {}]> : tensor<32x16xf32>
+  return %2 : tensor<32x16xf32>
+}
