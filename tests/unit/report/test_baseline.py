@@ -1,6 +1,5 @@
 """Baselines: what has grown since an earlier report, and invalid baseline files."""
 
-import json
 from fractions import Fraction
 
 import pytest
@@ -109,12 +108,3 @@ def test_the_error_is_at_the_line_that_grew_most() -> None:
     assert isinstance(limit, FileLoc)
     assert limit.file == "old.json"
     assert error.help.startswith("if this is intended, write a new baseline with --report=old.json")
-
-
-def test_reports_are_laid_out_as_json_dumps_does() -> None:
-    text = json_report(report(program(location='"step/a\\22b"("model.py":7:1)'), "b200"))
-    data = json.loads(text)
-    # Fractions, nested and empty lists, numbers of all kinds, and names in quotes.
-    assert data["collectives"][0]["location"]["name_stack"] == 'step/a"b'
-    assert data["time"]["collectives"] and not data["products"]
-    assert text == json.dumps(data, indent=1, ensure_ascii=False) + "\n"
