@@ -1,4 +1,5 @@
-"""Which 32-bit floats are needed with 16 bits: products of default precision round their operands to bf16.
+"""Which 32-bit floats are needed with 16 bits: products of default precision round their operands to bf16, as
+those of an algorithm such as BF16_BF16_F32 do.
 
 A compiler converts such a value where it is computed, and so sends and stores half of its bytes, also if it
 is looked up, padded, selected or carried by a loop before a product uses it.
@@ -19,7 +20,7 @@ from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp, W
 from sdyopt.mlir.dialects.stablehlo.convolution import ConvolutionOp
 from sdyopt.mlir.dialects.stablehlo.elementwise import MaxOp, MinOp
 from sdyopt.mlir.dialects.stablehlo.gather import DynamicGatherOp, GatherOp
-from sdyopt.mlir.dialects.stablehlo.precision import Precision
+from sdyopt.mlir.dialects.stablehlo.precision import DotAlgorithm, Precision
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, applied_op
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReverseOp
 from sdyopt.mlir.dialects.stablehlo.slicing import (
@@ -32,7 +33,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import (
 from sdyopt.mlir.ir.attribute import ArrayAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.traits import TERMINATOR
-from sdyopt.mlir.ir.types import FloatType, element_of
+from sdyopt.mlir.ir.types import BF16, FloatType, element_of
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, Value
 
 ALL_REDUCES = (AllReduceOp, stablehlo.AllReduceOp, stablehlo.CrossReplicaSumOp)
@@ -61,7 +62,7 @@ def is_for_products(value: Value) -> bool:
     while pending and len(visited) <= _MAX_MOVES:
         for use in pending.pop().uses:
             user = use.owner
-            if (isinstance(user, PRODUCTS) and _is_of_default_precision(user)) or _narrows(user):
+            if (isinstance(user, PRODUCTS) and _rounds_operands(user)) or _narrows(user):
                 is_used = True
                 continue
             moved = _moved_to(use)
@@ -152,9 +153,12 @@ def _narrows(op: Op) -> bool:
     return isinstance(element, FloatType) and element.width <= DEFAULT_WIDTH
 
 
-def _is_of_default_precision(product: Op) -> bool:
+def _rounds_operands(product: Op) -> bool:
+    """Whether a product uses operands as bf16: one of default precision, or of an algorithm that says so."""
+    algorithm = product.signature.attributes.get("algorithm")
+    if isinstance(algorithm, DotAlgorithm):
+        types = algorithm.lhs_precision_type, algorithm.rhs_precision_type
+        return algorithm.num_primitive_operations == 1 and types == (BF16, BF16)
     config = product.signature.attributes.get("precision_config")
-    if product.signature.attributes.get("algorithm") is not None:
-        return False
     parts = config.elements if isinstance(config, ArrayAttr) else ()
     return all(isinstance(part, Precision) and part.value == "DEFAULT" for part in parts)
