@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from operator import is_not
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
 from sdyopt.mlir.dialects.func import FuncOp
@@ -238,6 +239,11 @@ class DriverRepropagation:
         slot = self._map.slot_of(subject)
         return None if slot is None else self._map.written(slot)
 
+    def annotations(self) -> Iterator[tuple[Subject, TensorSharding]]:
+        for slot, sharding in enumerate(self._map.all_written()):
+            if sharding is not None:
+                yield self._map.subject(slot), sharding
+
     def rule(self, op: Op) -> OpShardingRule | None:
         return self._driver.rule(op)
 
@@ -270,8 +276,14 @@ class DriverRepropagation:
             self._run()
         except EndlessPropagationError:
             return None
-        pairs = enumerate(zip(self._first, self._map.shardings, strict=True))
-        return {slot: after for slot, (before, after) in pairs if before is not after}
+        before, after = self._first, self._map.shardings
+        different = bytes(map(is_not, before, after))
+        result: dict[int, TensorSharding | None] = {}
+        slot = different.find(1)
+        while slot >= 0:
+            result[slot] = after[slot]
+            slot = different.find(1, slot + 1)
+        return result
 
     def copy(self, shardings: Shardings, values: dict[Value, Value]) -> ModuleOp | None:
         pairs = zip(self._map.all_written(), shardings, strict=True)

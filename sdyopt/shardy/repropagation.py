@@ -9,7 +9,7 @@ that propagate, their rules and the steps that were run before are kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol, runtime_checkable
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -31,6 +31,9 @@ class Repropagation(Protocol):
 
     def annotation(self, subject: Subject) -> TensorSharding | None:
         """The sharding before propagation."""
+
+    def annotations(self) -> Iterator[tuple[Subject, TensorSharding]]:
+        """All shardings before propagation."""
 
     def rule(self, op: Op) -> OpShardingRule | None:
         """The rule by which an operation propagates."""

@@ -71,6 +71,21 @@ class _Step(NamedTuple):
     known: dict[Shardings, Updates]
 
 
+class _RoundAgain(NamedTuple):
+    """A round of a propagation that was restarted. Masks have a byte for each operation in the worklist.
+
+    `steps` has the step of each operation that has only one of them; UNVISITED if an operand has other uses,
+    so that a later round may propagate along it. `dirty` are those that the round makes dirty, `inert` those
+    along which nothing propagates in it, and `later` those that stay dirty.
+    """
+
+    steps: list[_Step | Literal[_Unvisited.UNVISITED] | None]
+    runners: Runners
+    dirty: int
+    inert: int
+    later: int
+
+
 class PropagationDriver:
     """The propagation state of a module: shardings, sites and the worklist.
 
@@ -121,8 +136,11 @@ class PropagationDriver:
         self._is_restarted = False
         # The number of shardings that were converted at edges of manual computations since.
         self._conversions = 0
-        # By number of the round and strategy, the step of each operation that has only one of them.
-        self._steps: dict[tuple[int, Strategy], list[_Step | Literal[_Unvisited.UNVISITED] | None]] = {}
+        # By number of the round and strategy; and the steps of the results of the main function.
+        self._rounds_again: dict[tuple[int, Strategy], _RoundAgain] = {}
+        self._result_steps: dict[Strategy, list[_Step]] = {}
+        # The mask of the operations without a site.
+        self._without_site: int | None = None
         # For a slot alone in its group and its attribute: its readers, and what depends on it.
         self._effects: dict[int, tuple[list[int], list[tuple[int, ...]]]] = {}
         self._dependents: dict[int, list[tuple[int, ...]]] = {}
@@ -133,14 +151,15 @@ class PropagationDriver:
         """Runs one round."""
         if self._run_recorder is not None:
             self._run_recorder.start_round(round.number, strategy)
-        runners = {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
-        self._mark_sites_with_new_policy_dirty(round, strategy)
-        self._propagate_function_results(strategy)
         if self._is_restarted and not self._recorders:
-            self._visit_again(round, strategy, runners)
-        else:
-            for index in self._worklist.visits():
-                self._propagate_along(index, round, runners)
+            self._run_again(round, strategy)
+            return
+        last, self._last_run = self._last_run, (round, strategy)
+        self._worklist.mark(self._with_new_policy(last, round, strategy))
+        runners = self._runners(round, strategy)
+        self._propagate_function_results(strategy)
+        for index in self._worklist.visits():
+            self._propagate_along(index, round, runners)
         self._propagate_function_results(strategy)
 
     def _propagate_along(self, index: int, round: Round, runners: Runners) -> None:
@@ -169,17 +188,24 @@ class PropagationDriver:
                 self._worklist.push([index])
             break
 
-    def _visit_again(self, round: Round, strategy: Strategy, runners: Runners) -> None:
+    # --- Rounds of a propagation that was restarted -------------------------------------------------
+
+    def _run_again(self, round: Round, strategy: Strategy) -> None:
         """Runs a round of a propagation that was restarted: its sites and most updates are known."""
-        worklist, shardings, effects = self._worklist, self.sharding_map.shardings, self._effects
-        key = round.number, strategy
-        if key not in self._steps:
-            self._steps[key] = [self._step(site, round, runners) for site in self._sites]
-        steps = self._steps[key]
+        key, worklist = (round.number, strategy), self._worklist
+        again = self._rounds_again.get(key)
+        if again is None:
+            again = self._rounds_again[key] = self._round_again(round, strategy)
+        self._last_run = round, strategy
+        worklist.mark(again.dirty)
+        self._propagate_results_again(strategy)
+        later = worklist.take_out(again.later)
+        worklist.take_out(again.inert)
+        shardings, effects, steps = self.sharding_map.shardings, self._effects, again.steps
         for index in worklist.visits():
             step = steps[index]
             if step is None:
-                self._propagate_along(index, round, runners)
+                self._propagate_along(index, round, again.runners)
                 continue
             if step is _UNVISITED:
                 worklist.mark_dirty(index)
@@ -196,19 +222,56 @@ class PropagationDriver:
                 else:
                     shardings[slot] = sharding
                     worklist.take(index, *effect)
+        worklist.mark(later)
+        self._propagate_results_again(strategy)
 
-    def _step(
-        self, site: PropagationSite | Literal[_Unvisited.UNVISITED] | None, round: Round, runners: Runners
-    ) -> _Step | Literal[_Unvisited.UNVISITED] | None:
-        """What propagates along a site in a round; None if a visit decides what does.
+    def _round_again(self, round: Round, strategy: Strategy) -> _RoundAgain:
+        runners = self._runners(round, strategy)
+        inert, later = (bytearray(len(self.ops) + len(self._result_sites)) for _ in range(2))
+        steps: list[_Step | Literal[_Unvisited.UNVISITED] | None] = []
+        for index, site in enumerate(self._sites):
+            step: _Step | Literal[_Unvisited.UNVISITED] | None = None
+            if site is None:
+                inert[index] = 1
+            elif site is not _UNVISITED and site.is_plain:
+                runner = runners[site.kind]
+                if runner is None:
+                    # It becomes dirty in the first round with a policy for its category.
+                    inert[index] = 1
+                elif site.kind.category in round.single_use_categories and _has_operand_with_other_uses(
+                    site.op
+                ):
+                    step = _UNVISITED
+                    later[index] = 1
+                else:
+                    step = _Step(site, runner, itemgetter(*site.slots), runner.known(site.rule))
+            steps.append(step)
+        dirty = self._with_new_policy(self._last_run, round, strategy)
+        masks = (int.from_bytes(mask, "little") for mask in (inert, later))
+        return _RoundAgain(steps, runners, dirty, *masks)
 
-        UNVISITED if an operand has other uses, so that a later round may propagate along the operation.
-        """
-        if site is None or site is _UNVISITED or not site.is_plain or (runner := runners[site.kind]) is None:
-            return None
-        if site.kind.category in round.single_use_categories and _has_operand_with_other_uses(site.op):
-            return _UNVISITED
-        return _Step(site, runner, itemgetter(*site.slots), runner.known(site.rule))
+    def _propagate_results_again(self, strategy: Strategy) -> None:
+        """The same as `_propagate_function_results`, with known updates."""
+        steps = self._result_steps.get(strategy)
+        if steps is None:
+            runner = self._runner_of(StepKind(DirectionPolicy.BOTH, strategy))
+            steps = self._result_steps[strategy] = [
+                _Step(site, runner, itemgetter(*site.slots), runner.known(site.rule))
+                for site in self._result_sites
+            ]
+        shardings = self.sharding_map.shardings
+        for index in self._worklist.dirty_results():
+            step = steps[index - len(self.ops)]
+            before = step.read(shardings)
+            updates = step.known.get(before)
+            if updates is None:
+                updates = step.known[before] = step.runner.updates(step.site.rule, before)
+            self._update_result(step.site, updates)
+
+    # --- Steps --------------------------------------------------------------------------------------
+
+    def _runners(self, round: Round, strategy: Strategy) -> Runners:
+        return {kind: self._runner_for(kind, round, strategy) for kind in SITE_KINDS}
 
     def _runner_for(self, kind: SiteKind, round: Round, strategy: Strategy) -> StepRunner | None:
         policy = round.policies[kind.category]
@@ -216,19 +279,19 @@ class PropagationDriver:
             return None
         return self._runner_of(StepKind(policy, strategy, kind.is_elementwise, kind.is_conservative))
 
-    def _mark_sites_with_new_policy_dirty(self, round: Round, strategy: Strategy) -> None:
-        last, self._last_run = self._last_run, (round, strategy)
+    def _with_new_policy(self, last: tuple[Round, Strategy] | None, round: Round, strategy: Strategy) -> int:
+        """The mask of the operations that propagate otherwise than in the last round."""
+        mask = bytearray(len(self.ops) + len(self._result_sites))
         if last is None:
-            return
+            return 0
         last_round, last_strategy = last
-        mark_dirty = self._worklist.mark_dirty
         for category, policy in round.policies.items():
             if strategy is not last_strategy or policy is not last_round.policies[category]:
                 for index in self._indices_by_category[category]:
-                    mark_dirty(index)
+                    mask[index] = 1
         if strategy is not last_strategy:
-            for number in range(len(self._result_sites)):
-                mark_dirty(len(self.ops) + number)
+            mask[len(self.ops) :] = b"\1" * len(self._result_sites)
+        return int.from_bytes(mask, "little")
 
     def _updates(self, site: PropagationSite, runner: StepRunner) -> Updates:
         shardings = site.read(self.sharding_map.shardings)
@@ -246,10 +309,11 @@ class PropagationDriver:
     def restart(self, shardings: Sequence[TensorSharding | None]) -> None:
         """Starts again from other shardings, by slot, at the sites that all rounds have visited."""
         self.sharding_map.restart(shardings)
+        if self._without_site is None:
+            mask = bytes([site is None for site in self._sites])
+            self._without_site = int.from_bytes(mask, "little")
         self._worklist = Worklist(len(self.ops), len(self._result_sites))
-        for index, site in enumerate(self._sites):
-            if site is None:
-                self._worklist.mark_clean(index)
+        self._worklist.take_out(self._without_site)
         self._last_run = None
         self._is_restarted = True
         self._conversions = 0
@@ -281,11 +345,14 @@ class PropagationDriver:
         runner = self._runner_of(StepKind(DirectionPolicy.BOTH, strategy))
         for index in self._worklist.dirty_results():
             site = self._result_sites[index - len(self.ops)]
-            for position, sharding in self._updates(site, runner):
-                if position == 1:
-                    self.set_sharding(site.slots[1], sharding)
-                else:
-                    self._update(site, position, sharding, None)
+            self._update_result(site, self._updates(site, runner))
+
+    def _update_result(self, site: PropagationSite, updates: Updates) -> None:
+        for position, sharding in updates:
+            if position == 1:
+                self.set_sharding(site.slots[1], sharding)
+            else:
+                self._update(site, position, sharding, None)
 
     # --- Updates ----------------------------------------------------------------------------------
 

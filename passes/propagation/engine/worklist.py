@@ -178,9 +178,18 @@ class Worklist:
         """Makes an operation or result dirty; it is visited when it is reached or pushed."""
         self._dirty[index] = 1
 
-    def mark_clean(self, index: int) -> None:
-        """Leaves out the visit of an operation, unless it gets dirty."""
-        self._dirty[index] = 0
+    def mark(self, mask: int) -> None:
+        """Makes operations and results dirty. A mask has a byte for each of them, the first one least."""
+        if mask:
+            dirty = int.from_bytes(self._dirty, "little") | mask
+            self._dirty[:] = dirty.to_bytes(len(self._dirty), "little")
+
+    def take_out(self, mask: int) -> int:
+        """Leaves out the visits of operations, unless they get dirty. Returns those that were dirty."""
+        dirty = int.from_bytes(self._dirty, "little")
+        if taken := dirty & mask:
+            self._dirty[:] = (dirty ^ taken).to_bytes(len(self._dirty), "little")
+        return taken
 
     def push(self, indices: Iterable[int]) -> None:
         """Pushes operations that have been reached in this round and are not on the stack."""

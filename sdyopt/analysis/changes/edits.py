@@ -217,7 +217,8 @@ class Change(NamedTuple):
 
     `title` is for edits of many different places. `words` are the text and Shardy's words for what is no
     edit of an annotation. `parts` are the changes that it is made of, if there are several. `reason` says
-    what is wrong without it, if figures do not.
+    what is wrong without it, if figures do not. `of_sharding` is what `rewrite` makes of each sharding that
+    the program writes, if it does nothing else.
     """
 
     edits: tuple[AnnotationEdit, ...] = ()
@@ -228,6 +229,7 @@ class Change(NamedTuple):
     parts: tuple[Change, ...] = ()
     op: Op | None = None
     reason: str = ""
+    of_sharding: Callable[[TensorSharding], TensorSharding] | None = None
 
     @property
     def key(self) -> object:

@@ -10,10 +10,11 @@ those of a trial.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from fractions import Fraction
 from functools import cached_property
+from operator import is_not
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import PipelineOutcome
@@ -47,6 +48,12 @@ _UNPRICED: tuple[type[Op], ...] = (*CONTROL_FLOW, FuncOp, MeshOp, ModuleOp, *COL
 
 # So much is sure to be paid for what has no price yet.
 _UNPRICED_YET = Price()
+# So many products of a change are priced before the others.
+_COSTLIEST = 3
+
+
+# Shardings by slot, each equal to all that shard alike.
+_Normal = list[TensorSharding | None]
 
 
 class EstimatedCost(NamedTuple):
@@ -64,8 +71,13 @@ class EstimatedCost(NamedTuple):
 
 
 class _Stage(Enum):
-    """When items are priced: products, others that take time without a change, and what takes none."""
+    """When items are priced: products, others that take time without a change, and what takes none.
 
+    Before all of them, what a change may save at most is known, and then that of its costliest products.
+    """
+
+    NONE = auto()
+    COSTLIEST = auto()
     PRODUCTS = auto()
     OTHERS = auto()
     LAST = auto()
@@ -93,6 +105,18 @@ class _Item(NamedTuple):
     is_elementwise: bool = False
 
 
+class _Changed(NamedTuple):
+    """The new keys of the items that have other shardings after a change.
+
+    `costly` are those of them that are priced before the last stage, and `fused` the seconds by which
+    elementwise operations take longer.
+    """
+
+    keys: Mapping[int, Key]
+    costly: Sequence[int]
+    fused: float
+
+
 class Estimate:
     """Estimates of the seconds of a program after changes, beyond those made, with the shardings `before`."""
 
@@ -113,6 +137,7 @@ class Estimate:
         self._closed: dict[TensorSharding, TensorSharding | None] = {}
         self._counts = counts
         self._shapes = LocalShapes(program.module)
+        self._normal_before = list(map(self._normal, before))
         self._items = list(self._all_items())
         self._items_of: dict[int, list[int]] = {}
         self._users: dict[Value, list[int]] = {}
@@ -125,7 +150,7 @@ class Estimate:
 
     @cached_property
     def _keys_before(self) -> list[Key]:
-        keys = [self._key(item, self._before) for item in self._items]
+        keys = [_key(item, self._normal_before) for item in self._items]
         self._prices.find({key: item.priced for key, item in zip(keys, self._items, strict=True)})
         return keys
 
@@ -138,69 +163,93 @@ class Estimate:
         """
         before, figures = self._keys_before, self._outcome.figures
         results: list[EstimatedCost | None] = [None] * len(changes)
-        open_pairs = {
-            number: pair
+        left = {
+            number: changed
             for number, change in enumerate(changes)
-            if not is_unpredicted(change) and (pair := self._after(change)) is not None
+            if (changed := self._after(change)) is not None
         }
         # What costs most is priced first: then most changes take too long, whatever the others cost.
         for stage in _Stage:
             asked: dict[Key, Priced] = {}
-            for _, keys in open_pairs.values():
-                asked.update(
-                    (key, self._items[item].priced)
-                    for item, key in keys.items()
-                    if self._stage(item, before[item]) is stage
-                )
+            for changed in left.values():
+                items = self._asked(stage, changed)
+                asked.update((changed.keys[item], self._items[item].priced) for item in items)
             self._prices.find(asked)
-            for number, pair in list(open_pairs.items()):
-                more = self._more(before, *pair)
+            for number, changed in list(left.items()):
+                more = self._more(before, changed, stage)
                 cost = None
                 if more is not None:
                     seconds = figures.seconds + Fraction(more[0])
                     cost = EstimatedCost(seconds, seconds + figures.penalty + Fraction(more[1]))
                 if stage is _Stage.LAST or (limit is not None and cost is not None and cost.is_above(limit)):
                     results[number] = cost
-                    del open_pairs[number]
+                    del left[number]
         return results
 
-    def _stage(self, number: int, before: Key) -> _Stage:
-        op, price = self._items[number].priced.op, self._prices.of[before]
-        if type(op) in FLOPS:
-            return _Stage.PRODUCTS
-        return _Stage.OTHERS if price.own or price.reshards else _Stage.LAST
+    def _asked(self, stage: _Stage, changed: _Changed) -> Iterable[int]:
+        """The items of a change that are priced at a stage."""
+        stages, seconds = self._stages
+        if stage is _Stage.LAST:
+            return changed.keys
+        if stage is not _Stage.COSTLIEST:
+            return [number for number in changed.costly if stages[number] is stage]
+        products = [number for number in changed.costly if stages[number] is _Stage.PRODUCTS]
+        return sorted(products, key=lambda number: -seconds[number])[:_COSTLIEST]
 
-    def _after(self, change: Change) -> tuple[Shardings, dict[int, Key]] | None:
-        """The shardings after a change, and the new keys of the items that have other shardings then.
+    @cached_property
+    def _stages(self) -> tuple[list[_Stage], list[float]]:
+        """The stage of each item, and the seconds that it takes without a change."""
+        stages: list[_Stage] = []
+        seconds: list[float] = []
+        for item, key in zip(self._items, self._keys_before, strict=True):
+            price = self._prices.of[key]
+            is_priced = price.own or price.reshards
+            is_product = type(item.priced.op) in FLOPS
+            stages.append(_Stage.PRODUCTS if is_product else _Stage.OTHERS if is_priced else _Stage.LAST)
+            seconds.append(item.runs * price.own)
+        return stages, seconds
 
-        None if the shardings do not say what it costs.
-        """
-        after = self._program.shardings([*self._made, change])
+    def _after(self, change: Change) -> _Changed | None:
+        """What has other shardings after a change; None if the shardings do not say what it costs."""
+        if change.of_sharding is not None and not self._made:
+            after = self._program.with_each(change.of_sharding)
+        else:
+            after = None if is_unpredicted(change) else self._program.shardings([*self._made, change])
         if after is None:
             return None
         items: dict[int, None] = {}
-        pairs = zip(self._before, after, strict=True)
-        for slot in [number for number, (old, new) in enumerate(pairs) if old is not new]:
-            if self._normal(self._before[slot]) is not self._normal(after[slot]):
+        normal = self._normal_before.copy()
+        different = bytes(map(is_not, self._before, after))
+        slot = different.find(1)
+        while slot >= 0:
+            new = self._normal(after[slot])
+            if new is not normal[slot]:
+                normal[slot] = new
                 items.update(dict.fromkeys(self._items_of.get(slot, ())))
-        # A constraint that shards as propagation does still keeps what is before it apart from what follows.
-        if not items and any(edit.replaced is not None for edit in change.edits):
+            slot = different.find(1, slot + 1)
+        if not items and not all(self._program.is_equal(edit, after) for edit in change.edits):
             return None
-        return after, {number: self._key(self._items[number], after) for number in items}
+        size, keys = 0, {}
+        for number in items:
+            item = self._items[number]
+            keys[number] = _key(item, normal)
+            if item.is_elementwise:
+                size += item.runs * (self._bytes(item, normal) - self._bytes(item, self._normal_before))
+        costly = [number for number in keys if self._stages[0][number] is not _Stage.LAST]
+        return _Changed(keys, costly, size * self._seconds_of_byte)
 
-    def _more(
-        self, before: Sequence[Key], after: Shardings, keys: dict[int, Key]
-    ) -> tuple[float, float] | None:
-        """By how many seconds the program takes longer with the new keys of some items, those without a
-        price left out; and by how many to move whole tensors.
+    def _more(self, before: Sequence[Key], changed: _Changed, stage: _Stage) -> tuple[float, float] | None:
+        """By how many seconds the program takes longer after a change, items without a price left out; and by
+        how many to move whole tensors.
 
         It takes at least that: what may be done once in place of in each iteration of a loop counts once.
         None if items send otherwise where more than an operation decides: in a manual computation, for
         partial sums, and for custom calls.
         """
-        more, moving, bytes_before, bytes_after = 0.0, 0.0, 0.0, 0.0
+        more, moving, keys = changed.fused, 0.0, changed.keys
         values: dict[Value, None] = {}
-        for number, key in keys.items():
+        for number in keys if stage is _Stage.LAST else changed.costly:
+            key = keys[number]
             item, old, new = self._items[number], self._prices.of[before[number]], self._price(key)
             if old != new and not (item.is_predicted and _are_reduced(before[number]) and _are_reduced(key)):
                 return None
@@ -208,21 +257,18 @@ class Estimate:
             moving += item.is_activation * new.whole - item.runs * old.whole
             for reshard in (*old.reshards, *new.reshards):
                 values[item.operands[reshard.position]] = None
-            if item.is_elementwise:
-                bytes_before += item.runs * self._bytes(item, self._before)
-                bytes_after += item.runs * self._bytes(item, after)
         for value in values:
             new_seconds, new_whole = self._of_reshards(value, before, keys, at_least=True)
             old_seconds, old_whole = self._of_reshards(value, before, {}, at_least=False)
             more += new_seconds - old_seconds
             moving += new_whole - old_whole
-        return more + (bytes_after - bytes_before) * self._seconds_of_byte, moving
+        return more, moving
 
     def _price(self, key: Key) -> Price:
         return self._prices.of.get(key, _UNPRICED_YET)
 
     def _of_reshards(
-        self, value: Value, before: Sequence[Key], keys: dict[int, Key], *, at_least: bool
+        self, value: Value, before: Sequence[Key], keys: Mapping[int, Key], *, at_least: bool
     ) -> tuple[float, float]:
         """The seconds of the reshards of a value, those that are equal once; and those to move it whole.
 
@@ -257,12 +303,12 @@ class Estimate:
         time = self._outcome.report.time
         fused = None if time is None or time.elementwise is None else time.elementwise[0]
         written = sum(
-            item.runs * self._bytes(item, self._before) for item in self._items if item.is_elementwise
+            item.runs * self._bytes(item, self._normal_before) for item in self._items if item.is_elementwise
         )
         return float(fused) / written if fused and written else 0.0
 
-    def _bytes(self, item: _Item, shardings: Shardings) -> float:
-        return float(self._shapes.bytes_of(item.priced.type, self._normal(shardings[item.slots[-1]])) or 0)
+    def _bytes(self, item: _Item, normal: _Normal) -> int:
+        return self._shapes.bytes_of(item.priced.type, normal[item.slots[-1]]) or 0
 
     # --- Items --------------------------------------------------------------------------------------
 
@@ -349,10 +395,6 @@ class Estimate:
             if target := self._program.again.slot(FunctionResult(function, index)):
                 yield self._reshard(op, value, target, 1, True, is_once=True)
 
-    def _key(self, item: _Item, shardings: Shardings) -> Key:
-        normal = self._normal
-        return item.kind, tuple([normal(shardings[slot]) for slot in item.slots])
-
     def _normal(self, sharding: TensorSharding | None) -> TensorSharding | None:
         """A sharding that is equal for all that shard alike."""
         if sharding is None:
@@ -361,6 +403,10 @@ class Estimate:
             is_none = sharding.is_fully_replicated and not sharding.unreduced_axes
             self._closed[sharding] = None if is_none else sharding.closed()
         return self._closed[sharding]
+
+
+def _key(item: _Item, normal: _Normal) -> Key:
+    return item.kind, tuple([normal[slot] for slot in item.slots])
 
 
 def _are_reduced(key: Key) -> bool:

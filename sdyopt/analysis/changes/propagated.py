@@ -10,13 +10,15 @@ not has no shardings here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, written
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.mlir.dialects.builtin import ModuleOp
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
@@ -58,6 +60,19 @@ class Propagated(NamedTuple):
                     return None
                 shardings_by_value[subject] = sharding
         return self.again.shardings(shardings_by_value)
+
+    def with_each(self, of_sharding: Callable[[TensorSharding], TensorSharding]) -> Shardings | None:
+        """The shardings after each that is written becomes another; None if none does or one is not known."""
+        shardings_by_value: Annotations = {}
+        is_changed = False
+        for subject, sharding in self.again.annotations():
+            op = owning_op_of(subject)
+            # Those of manual computations, and of collectives of the program, are left.
+            if not isinstance(op, (FuncOp, ShardingConstraintOp)) and SHARDING not in op.attributes:
+                return None
+            new = shardings_by_value[subject] = of_sharding(sharding)
+            is_changed |= new is not sharding
+        return self.again.shardings(shardings_by_value) if is_changed else None
 
     def changed(self, changes: Sequence[Change]) -> tuple[Op, list[Op]] | None:
         """A copy of the program with changes, after propagation, and the operations to verify.
@@ -127,6 +142,23 @@ class Propagated(NamedTuple):
     def _has_its_users(self, written: Value, value: Value) -> bool:
         """Whether a value before propagation has the users that it has in the written program."""
         return {self.copies[user] for user in written.users} == set(value.users)
+
+    def is_equal(self, edit: AnnotationEdit, shardings: Shardings) -> bool:
+        """Whether the program with an edit is the same as without it, if propagation ends alike.
+
+        A constraint that is opened still keeps what is before it apart from what follows. One that is removed
+        does not, but what is before it is sharded as what follows.
+        """
+        op = edit.replaced
+        if op is None or not edit.frees:
+            return op is None
+        if not edit.is_removal:
+            return True
+        copy = self.copies[op]
+        before, after = (shardings[self.again.slot(value)] for value in (*copy.operands, *copy.results))
+        return before is after or (
+            before is not None and after is not None and before.closed() is after.closed()
+        )
 
     def is_simplified(self, change: Change) -> bool:
         """Whether a change constrains a value that passes simplify away before propagation.

@@ -137,6 +137,8 @@ class Search:
         self.is_out_of_time = self.prefers_less = False
         self._known: dict[object, Trial] = {}
         self._proposed: set[object] = set()
+        # The keys of changes that save nothing in the program with fewer layers.
+        self._no_better: set[object] = set()
         # What a device sends by line and by place, without a change and after each.
         self._sent: dict[object, dict[object, Fraction]] = {}
 
@@ -183,7 +185,7 @@ class Search:
         """The changes that pay, the best first, in words."""
         if not self.can_try:
             return []
-        likely = self.likely(self.trials, list(proposals(self.program)))
+        possible = list(proposals(self.program))
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
@@ -191,7 +193,10 @@ class Search:
         asked = self._usable(
             chain(sure_proposals(self.program), of_peak, self._for_repeated_product(), of_places)
         )
-        trials = list(self.tries(self.trials, likely, asked=asked[: self._further]))
+        asked = asked[: self._further]
+        likely = self.likely(self.trials, possible, asked)
+        asked = [change for change in asked if change.key not in self._no_better]
+        trials = list(self.tries(self.trials, likely, asked=asked))
         return self._confirmed([*trials, *self._exchanged(costliest)])
 
     def _for_repeated_product(self) -> Iterator[Change]:
@@ -553,8 +558,13 @@ class Search:
         """Whether the seconds of a limit have passed; not for 0, which is no limit."""
         return limit > 0 and monotonic() - self._start > limit
 
-    def likely(self, trials: Trials, possible: Sequence[Change]) -> Sequence[Change]:
-        """The changes of a program; if it has too many, those that are best with fewer layers."""
+    def likely(
+        self, trials: Trials, possible: Sequence[Change], asked: Sequence[Change] = ()
+    ) -> Sequence[Change]:
+        """The changes of a program; if it has too many, those that are best with fewer layers.
+
+        Those that are `asked` are looked at, too.
+        """
         if len(possible) <= self.limit or trials.made:
             return possible
         reduced = with_fewer_layers(trials.module)
@@ -563,19 +573,25 @@ class Search:
         small = trials.on(reduced.module)
         if small.figures is None or trials.figures is None:
             return possible
-        original: dict[tuple[AnnotationEdit, ...], Change] = {}
-        for change in possible:
-            if change.edits and (fewer := reduced.change(change)).edits:
-                original.setdefault(fewer.edits, change)
+        originals: dict[tuple[AnnotationEdit, ...], list[Change]] = {}
+        on_small: list[list[Change]] = []
+        for changes in (possible, asked):
+            fewer = [(reduced.change(change).edits, change) for change in changes if change.edits]
+            for edits, change in fewer:
+                originals.setdefault(edits, []).append(change)
+            on_small.append([Change(edits) for edits, _ in dict(fewer).items() if edits])
         limit, memory = self.limit, self.memory
         if memory is not None:
             self.memory = memory * small.figures.peak_bytes // trials.figures.peak_bytes
         self.limit = self.tried + self._budget.changes(work_of(reduced.module))
         pairs: list[tuple[tuple[object, ...], Change]] = []
-        for trial in self.tries(small, [Change(edits) for edits in original]):
-            if trial.figures is not None:
-                change = original[trial.change.edits]
-                pairs.append((self.rank(trial._replace(change=change)), change))
+        keys = {change.key for change in possible}
+        for trial in self.tries(small, on_small[0], asked=on_small[1]):
+            first, *_ = same = originals[trial.change.edits]
+            if trial.figures is None or self.cost(trial.figures) >= self.cost(trial.before):
+                self._no_better.update(change.key for change in same)
+            elif first.key in keys:
+                pairs.append((self.rank(trial._replace(change=first)), first))
             if self.has_passed(self.seconds / 2):
                 # The other half is for the whole program.
                 break

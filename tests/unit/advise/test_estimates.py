@@ -505,3 +505,68 @@ def test_changes_with_the_lowest_estimates_are_tried(
     slower = [trial for trial in tried if trial.figures is None]
     assert [changes.index(trial.change) for trial in slower] == above * is_estimated
     assert not any(trial.has_failed for trial in slower)
+
+
+@pytest.mark.parametrize("is_removal", [False, True])
+def test_a_constraint_that_shards_as_propagation_does_is_not_tried(is_removal: bool) -> None:
+    """Opened or removed, it changes nothing; unless what is before it is sharded otherwise."""
+    text = """
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>},
+        %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+      %0 = stablehlo.tanh %a : tensor<64x64xf32>
+      %1 = sdy.sharding_constraint %0 <@mesh, [{"x"}, {}]> : tensor<64x64xf32>
+      %2 = stablehlo.dot_general %b, %1, contracting_dims = [1] x [0]
+          : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+      return %2 : tensor<64x64xf32>
+    }
+    """
+    with interpreter_settings():
+        search = adviser_on(text, 1).search
+        estimate, figures = search.trials._estimate, search.trials.figures
+        assert search.mesh is not None and estimate is not None and figures is not None
+        op = next(op for op in search.trials.module.walk() if isinstance(op, ShardingConstraintOp))
+        dims = [dim if is_removal else dim.opened() for dim in op.sharding.dims]
+        edit = AnnotationEdit(op.results[0], op.sharding.with_dims(dims), search.mesh.mesh, is_removal)
+        change = Change((edit,))
+        assert estimate.costs([change]) == [cost_of(figures)]
+        assert search.trials._trial(change, None).figures == figures
+        program, _ = search.trials._propagated or (None, None)
+        assert program is not None
+        shardings = list(program.shardings([change]) or ())
+        shardings[program.again.slot(program.copies[op].operand_at(0))] = None
+        assert program.is_equal(edit, shardings) == (not is_removal)
+
+
+def test_another_order_of_axes_has_an_estimate() -> None:
+    with interpreter_settings():
+        search = adviser_on(ORDERS, 1).search
+        changes = [change for change in proposals(search.program) if change.of_sharding is not None]
+        estimate, figures = search.trials._estimate, search.trials.figures
+        assert estimate is not None and figures is not None
+        costs = estimate.costs(changes)
+        tried = [search.trials._trial(change, None).after for change in changes]
+        assert all(map(are_near, costs, map(cost_of, tried)))
+        assert len(costs) == 2 and all(cost.seconds < figures.seconds for cost in costs if cost is not None)
+        # After other changes, and beside a manual computation, it is not known.
+        made = search.trials.after(changes[0])
+        assert made._estimate is None
+        search = adviser_on(ORDERS + MANUAL.split("\n", 2)[2].replace("@main", "@other"), 1).search
+        program, _ = search.trials._propagated or (None, None)
+        assert program is not None and changes[0].of_sharding is not None
+        assert program.with_each(changes[0].of_sharding) is None
+
+
+def are_near(cost: EstimatedCost | None, other: EstimatedCost) -> bool:
+    return cost is not None and list(map(float, cost)) == pytest.approx(list(map(float, other)))
+
+
+ORDERS = """
+sdy.mesh @mesh = <["data"=2, "seq"=4]>
+func.func @main(%a: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"seq", "data"}, {}]>},
+    %b: tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data", "seq"}, {}]>})
+    -> (tensor<64x64xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data", "seq"}, {}]>}) {
+  %0 = stablehlo.add %a, %b : tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+"""

@@ -502,6 +502,13 @@ def test_if_changes_are_too_many_those_that_are_best_with_fewer_layers_are_tried
     search.limit = 6
     assert likely() == list(subjects)
     search.limit = 2
+    # What saves nothing with fewer layers is not tried on the whole program, though it is asked for.
+    seconds["c"], seconds["asked"], seconds["late"] = 10**9, 10**9, 20
+    subjects.update(asked="asked", late="late")
+    asked = [named(name, Edit(name)) for name in ("asked", "late", "c")]
+    assert search.likely(cast(Trials, trials), possible, asked) == [possible[1], possible[0]]
+    assert search._no_better == {change.key for change in (asked[0], asked[2], possible[3])}
+    del subjects["asked"], subjects["late"]
     for name, value in (("made", (possible[0],)), ("figures", None), ("module", None)):
         if name == "module":
             monkeypatch.setattr(module_of_search, "with_fewer_layers", lambda module: None)

@@ -53,9 +53,10 @@ def test_operations_that_are_not_dirty_are_skipped() -> None:
     assert next(visits, -1) == 1
     worklist.push([1])
     assert next(visits, -1) == -1, "its visit made it clean"
-    worklist.mark_dirty(1)
-    worklist.mark_clean(1)
-    assert list(worklist.visits()) == []
+    first, second = 1, 1 << 8
+    worklist.mark(first | second)
+    assert worklist.take_out(second | 1 << 16) == second
+    assert list(worklist.visits()) == [0]
 
 
 def test_results_are_not_popped_but_visited_apart() -> None:

@@ -96,6 +96,11 @@ class ProposedOn:
         return DerivedConstraints(self.module)
 
     @cached_property
+    def roles_by_bytes(self) -> list[RoleGroup]:
+        """The roles, those for which most is sent first."""
+        return sorted(self.roles, key=lambda role: -self.outcome.wire_bytes(role))
+
+    @cached_property
     def has_constraints(self) -> bool:
         """Whether the program constrains values."""
         return any(isinstance(op, ShardingConstraintOp) for op in self.module.walk())

@@ -52,7 +52,9 @@ def axis_orders(program: ProposedOn) -> Iterator[Change]:
     for order in usable[:_MAX_ORDERS]:
         text = f"write {', '.join(map(repr, order))} in this order in each PartitionSpec"
         sdy = f"{', '.join([chr(34) + name + chr(34) for name in order])} in this order in all shardings"
-        yield Change(rewrite=partial(_write, order), words=(text, sdy))
+        yield Change(
+            rewrite=partial(_write, order), words=(text, sdy), of_sharding=partial(_sorted, order=order)
+        )
 
 
 def _write(order: Order, copies: Mapping[Op, Op], rewriter: Rewriter) -> None:

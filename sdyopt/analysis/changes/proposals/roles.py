@@ -27,7 +27,7 @@ _CONSTRAINTS = 2
 @proposal("roles", share=6)
 def roles(program: ProposedOn) -> Iterator[Change]:
     """Changes of the roles that have annotations, or arguments."""
-    for role in _by_bytes(program):
+    for role in program.roles_by_bytes:
         if _is_annotated(role):
             places = role.beside()
             for axes in _near(role, places, program):
@@ -40,7 +40,7 @@ def values(program: ProposedOn) -> Iterator[Change]:
 
     There are none on literals, such as `0.1` in `0.1 * x`.
     """
-    others = [role for role in _by_bytes(program) if not _is_annotated(role)]
+    others = [role for role in program.roles_by_bytes if not _is_annotated(role)]
     return in_turns(
         _constrained(program, role)
         for role in others[:_MAX_OTHERS]
@@ -65,7 +65,9 @@ def constraints(program: ProposedOn) -> Iterator[Change]:
     What the role's values have without them comes first, then axes in the first dimensions.
     """
     constrained = (
-        role for role in _by_bytes(program) if any(value_class.constraints for value_class in role.classes)
+        role
+        for role in program.roles_by_bytes
+        if any(value_class.constraints for value_class in role.classes)
     )
     for role, _ in zip(constrained, range(_CONSTRAINTS), strict=False):
         if program.outcome.wire_bytes(role) <= _COSTING * program.outcome.figures.wire_bytes:
@@ -81,7 +83,7 @@ def constraints(program: ProposedOn) -> Iterator[Change]:
 @proposal("outliers", share=1, is_sure=True)
 def outliers(program: ProposedOn) -> Iterator[Change]:
     """The few constraints of a role that lack, in a dimension, the axes that all others of it have there."""
-    for role in _by_bytes(program):
+    for role in program.roles_by_bytes:
         places = [place for value_class in role.classes for place in value_class.constraints]
         for current in dict.fromkeys(place.axes for place in places if place.axes is not None):
             others = {place.axes for place in places if place.axes not in (None, current)}
@@ -101,10 +103,6 @@ def outliers(program: ProposedOn) -> Iterator[Change]:
             )
             if program.mesh.fits(axes, role.shape):
                 yield program.at(few, axes)
-
-
-def _by_bytes(program: ProposedOn) -> list[RoleGroup]:
-    return sorted(program.roles, key=lambda role: -program.outcome.wire_bytes(role))
 
 
 def _is_annotated(role: RoleGroup) -> bool:
