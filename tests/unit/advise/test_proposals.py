@@ -11,7 +11,9 @@ from sdyopt.analysis.changes.proposals.axes import axis_orders
 from sdyopt.analysis.changes.proposals.boundary import state
 from sdyopt.analysis.changes.proposals.collectives import at_place
 from sdyopt.analysis.changes.proposals.constraints import lines
+from sdyopt.analysis.changes.proposals.rewrites import donations
 from sdyopt.analysis.changes.proposals.roles import outliers
+from sdyopt.analysis.changes.proposals.shard_maps import free_axes
 from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
@@ -192,6 +194,109 @@ def test_every_search_shards_the_parameter_that_all_devices_have(spec: str, spec
     assert [change.words[0] for change in changes if not change.edits] == [
         "jax.jit(…, donate_argnames=['params'])"
     ]
+
+
+_UPDATED = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(
+    %w: tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>} loc("params['w']"),
+    %m: tensor<8xf32> loc("state.m"), %i: tensor<i32> loc("i"))
+    -> (tensor<512x512xf32> {jax.result_info = "result[0]['w']"},
+        tensor<8xf32> {jax.result_info = "result[1].m"}) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<512x512xf32>
+  %0 = stablehlo.negate %w : tensor<512x512xf32>
+  %1 = stablehlo.tanh %m : tensor<8xf32>
+  return %0, %1 : tensor<512x512xf32>, tensor<8xf32>
+}
+"""
+_RESULT = """jax.result_info = "result[0]['w']\""""
+_PUT = """= stablehlo.dynamic_update_slice {}, %zero, %zero
+      : (tensor<512x512xf32>, tensor<512x512xf32>, tensor<i32>, tensor<i32>) -> tensor<512x512xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "roots"),
+    [
+        ("", "", "'params', 'state'"),
+        # A mebibyte is worth it.
+        ("512x512xf32", "512x511xf32", ""),
+        # What is donated already, is beside another argument, or is sharded otherwise is not proposed.
+        ('loc("params', 'loc("other', "'other', 'state'"),
+        ("}, {}]>}", "}, {}]>, jax.buffer_donor = true}", ""),
+        ("}, {}]>}", "}, {}]>, tf.aliasing_output = 0 : i32}", ""),
+        ("%m: tensor<8xf32>", "%m: tensor<8xf32> {tf.aliasing_output = 1 : i32}", "'params'"),
+        ("%i: tensor<i32>", "%i: tensor<512x512xf32> {tf.aliasing_output = 0 : i32}", ""),
+        (_RESULT, f'{_RESULT}, sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>', "'params', 'state'"),
+        (_RESULT, f'{_RESULT}, sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}]>', ""),
+        # Nor is what has another key, or is not computed elementwise.
+        ("['w']\"}", "['v']\"}", ""),
+        ("= stablehlo.negate %w : tensor<512x512xf32>", _PUT.format("%w, %zeros"), "'params', 'state'"),
+        ("= stablehlo.negate %w : tensor<512x512xf32>", _PUT.format("%zeros, %w"), ""),
+        (
+            "= stablehlo.negate %w : tensor<512x512xf32>",
+            "= stablehlo.transpose %w, dims = [1, 0] : (tensor<512x512xf32>) -> tensor<512x512xf32>",
+            "",
+        ),
+    ],
+)
+def test_arguments_are_donated_to_their_new_values(old: str, new: str, roots: str) -> None:
+    assert old in _UPDATED
+    program = search_of(_UPDATED.replace(old, new) if old else _UPDATED).program
+    words = [change.words for change in donations(program)]
+    assert words == ([(f"jax.jit(…, donate_argnames=[{roots}])", "jax.buffer_donor")] if roots else [])
+
+
+_MAPPED = """
+sdy.mesh @mesh = <["data"=2, "model"=4, "one"=1]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data"}, {}]>]
+      out_shardings=[<@mesh, [{"data"}, {}]>]
+      manual_axes={"data", "model"} (%a: tensor<4x16xf32>) {
+    %zero = stablehlo.constant dense<0.0> : tensor<f32>
+    %1 = stablehlo.tanh %a : tensor<4x16xf32>
+    sdy.return %1 : tensor<4x16xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32> loc("m.py":4:1)
+  return %0 : tensor<8x16xf32>
+}
+"""
+_SUMMED = """%1 = "stablehlo.all_reduce"(%a) <{
+      replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %s = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4x16xf32>) -> tensor<4x16xf32>"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "axes"),
+    [
+        ("", "", ["model"]),
+        # What is sharded along an axis, is summed along it, or depends on it is not the same along it.
+        ('in_shardings=[<@mesh, [{"data"}, {}]>]', 'in_shardings=[<@mesh, [{"data"}, {"model"}]>]', []),
+        ('[{"data"}, {}]>]\n', '[{"data"}, {"model"}]>]\n', []),
+        ("%1 = stablehlo.tanh %a : tensor<4x16xf32>", _SUMMED, []),
+        ("%zero = ", "%id = stablehlo.partition_id : tensor<ui32>\n    %zero = ", []),
+        # All axes cannot be left, nor those of one device.
+        ('manual_axes={"data", "model"}', 'manual_axes={"data"}', []),
+        ('manual_axes={"data", "model"}', 'manual_axes={"data", "one"}', []),
+        ('manual_axes={"data", "model"}', 'manual_axes={"data", "model", "one"}', ["model"]),
+    ],
+)
+def test_axes_along_which_a_shard_map_does_the_same_are_left_to_the_compiler(
+    old: str, new: str, axes: list[str]
+) -> None:
+    assert old in _MAPPED
+    text = _MAPPED.replace(old, new) if old else _MAPPED
+    changes = list(free_axes(search_of(text).program))
+    assert [change.words[1] for change in changes] == [
+        f'no "{axis}" in manual_axes, and open shardings' for axis in axes
+    ]
+    for change in changes:
+        others = ", ".join(
+            f"'{axis}'" for axis in ("data", "one") if f'"{axis}"' in text.split("manual_axes")[1]
+        )
+        assert change.words[0].startswith(f"write axis_names={{{others}}} in the shard_map at m.py:4")
 
 
 OUTLIER = """
