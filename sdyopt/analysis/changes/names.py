@@ -221,7 +221,7 @@ class ChangeNames:
         after, written_edits = written((change,)), written_in_jax(edits)
         followed = [edit for edit in written_edits if follows(edit, {}) and follows(edit, after)]
         stated = [edit for edit in written_edits if edit not in followed] or written_edits
-        first = next((edit for edit in stated if not edit.how), edits[0])
+        first = min(stated, key=lambda edit: bool(edit.how))
         text = first.text(self.jax(first.named), self._is_explicit)
         if lines := self._statements(stated):
             also = self._statements(followed) if len(stated) < len(written_edits) else ""

@@ -232,9 +232,11 @@ def _is_needed_as_bf16(op: Op) -> bool:
 
 def _as_converted(op: Op, collective: Collective, program: MachineProgram) -> Collective | None:
     """A collective that sums up nothing, beside a conversion from or to a narrower type."""
-    narrow, wide = narrower_beside(op), element_of(op.results[0].type) if op.results else None
-    if narrow is None or not isinstance(wide, FloatType) or not collective.wire_bytes:
+    narrow = narrower_beside(op)
+    if narrow is None or not collective.wire_bytes:
         return None
+    wide = element_of(op.results[0].type)
+    assert isinstance(wide, FloatType)
     share, text = Fraction(narrow.width, wide.width), f"sent as {narrow.name}, beside a conversion"
     return replace(collective, wire_bytes=collective.wire_bytes * share, compiled=text)
 

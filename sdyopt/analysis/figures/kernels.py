@@ -193,8 +193,8 @@ class _Kernels:
         """Whether a reshape moves elements to other vectors, and no product reads or writes it so."""
         if type(op) is not ReshapeOp or not self._pads:
             return False
-        before, after = self._shapes.shape(op.operand_at(0)), self._shapes.shape(op.results[0])
-        if before is None or after is None or DYNAMIC in before or has_same_vectors(before, after):
+        before, after = (self._shapes.shape(value) or () for value in (op.operand_at(0), op.results[0]))
+        if DYNAMIC in before or has_same_vectors(before, after):
             return False
         producer = op.operand_at(0).defining_op
         if (

@@ -1,12 +1,15 @@
 """What is proposed first for the collective of a place, and what is changed with an input."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from benchmarks.advice.planted import adviser_on
+from sdyopt.analysis.changes import search as module_of_search
 from sdyopt.analysis.changes.derived import _mapped
-from sdyopt.analysis.changes.edits import AnnotationEdit
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import is_indexed
-from sdyopt.analysis.changes.proposals import sure_proposals
+from sdyopt.analysis.changes.proposals import ProposedOn, sure_proposals
 from sdyopt.analysis.changes.proposals.axes import axis_orders
 from sdyopt.analysis.changes.proposals.boundary import state
 from sdyopt.analysis.changes.proposals.collectives import at_place
@@ -14,6 +17,7 @@ from sdyopt.analysis.changes.proposals.constraints import lines
 from sdyopt.analysis.changes.proposals.rewrites import donations
 from sdyopt.analysis.changes.proposals.roles import outliers
 from sdyopt.analysis.changes.proposals.shard_maps import free_axes
+from sdyopt.analysis.changes.proposals.sums import scattered_sums
 from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials, completing_pipeline
@@ -196,6 +200,23 @@ def test_every_search_shards_the_parameter_that_all_devices_have(spec: str, spec
     ]
 
 
+@pytest.mark.parametrize("memory", [None, 1])
+def test_changes_of_what_is_live_at_the_peak_are_for_programs_that_do_not_fit(
+    memory: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[ProposedOn] = []
+
+    def at_peak(program: ProposedOn) -> Iterator[Change]:
+        asked.append(program)
+        return iter(())
+
+    monkeypatch.setattr(module_of_search, "at_peak", at_peak)
+    search = search_of(_STEP.replace("SPEC", "{}, {}"))
+    search.memory = memory
+    assert search.ranked
+    assert len(asked) == (memory is not None)
+
+
 _UPDATED = """
 sdy.mesh @mesh = <["x"=4]>
 func.func @main(
@@ -233,6 +254,12 @@ _PUT = """= stablehlo.dynamic_update_slice {}, %zero, %zero
         ("['w']\"}", "['v']\"}", ""),
         ("= stablehlo.negate %w : tensor<512x512xf32>", _PUT.format("%w, %zeros"), "'params', 'state'"),
         ("= stablehlo.negate %w : tensor<512x512xf32>", _PUT.format("%zeros, %w"), ""),
+        (
+            "%0 = stablehlo.negate %w : tensor<512x512xf32>",
+            "%g = stablehlo.transpose %w, dims = [1, 0] : (tensor<512x512xf32>) -> tensor<512x512xf32>\n"
+            "  %0 = stablehlo.subtract %w, %g : tensor<512x512xf32>",
+            "'params', 'state'",
+        ),
         (
             "= stablehlo.negate %w : tensor<512x512xf32>",
             "= stablehlo.transpose %w, dims = [1, 0] : (tensor<512x512xf32>) -> tensor<512x512xf32>",
@@ -297,6 +324,51 @@ def test_axes_along_which_a_shard_map_does_the_same_are_left_to_the_compiler(
             f"'{axis}'" for axis in ("data", "one") if f'"{axis}"' in text.split("manual_axes")[1]
         )
         assert change.words[0].startswith(f"write axis_names={{{others}}} in the shard_map at m.py:4")
+
+
+_SCATTERED = """
+sdy.mesh @mesh = <["data"=2, "model"=4]>
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %0 = sdy.manual_computation(%x) in_shardings=[<@mesh, [{"data"}, {}]>]
+      out_shardings=[<@mesh, [{"data"}, {}]>] manual_axes={"data", "model"} (%a: tensor<4x16xf32>) {
+    %1 = "stablehlo.all_reduce"(%a) <{
+        replica_groups = dense<[[0, 1, 2, 3], [4, 5, 6, 7]]> : tensor<2x4xi64>}> ({
+    ^bb0(%l: tensor<f32>, %r: tensor<f32>):
+      %s = stablehlo.add %l, %r : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<4x16xf32>) -> tensor<4x16xf32>
+    sdy.return %1 : tensor<4x16xf32>
+  } : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = sdy.sharding_constraint %0 <@mesh, [{"data"}, {"model"}]> : tensor<8x16xf32>
+  return %2 : tensor<8x16xf32>
+}
+"""
+_CONSTRAINED = "%3 = sdy.sharding_constraint %0 <@mesh, [DIMS]> : tensor<8x16xf32>\n  %2 ="
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "dims"),
+    [
+        ("", "", [1]),
+        ('[{"data"}, {"model"}]> : tensor', '[{"model"}, {}]> : tensor', [0]),
+        # What devices do not use a part of along the axis, or use twice, is no part.
+        ('[{"data"}, {"model"}]> : tensor', '[{}, {"data"}]> : tensor', []),
+        ('[{"data"}, {"model"}]> : tensor', '[{"data"}, {"model":(1)2}]> : tensor', []),
+        ("%2 =", _CONSTRAINED.replace("DIMS", '{}, {"model"}'), [1]),
+        ("%2 =", _CONSTRAINED.replace("DIMS", '{"model"}, {}'), []),
+        ("%2 =", "%3 = stablehlo.negate %0 : tensor<8x16xf32>\n  %2 =", []),
+        ("sdy.return %1", "%4 = stablehlo.negate %1 : tensor<4x16xf32>\n    sdy.return %1", []),
+        ("sdy.return %1", "sdy.return %a", []),
+        # Each device has another part of fifteen.
+        ("x16xf32", "x15xf32", []),
+    ],
+)
+def test_sums_of_which_devices_use_parts_are_scattered(old: str, new: str, dims: list[int]) -> None:
+    assert old in _SCATTERED
+    text = _SCATTERED.replace(old, new) if old else _SCATTERED
+    call = "jax.lax.psum_scatter(…, 'model', scatter_dimension={}, tiled=True)"
+    expected = [f"write {call.format(dim)} in place of the psum at program:6" for dim in dims]
+    assert [change.words[0] for change in scattered_sums(search_of(text).program)] == expected
 
 
 OUTLIER = """

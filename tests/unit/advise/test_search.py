@@ -402,6 +402,34 @@ def test_a_change_is_one_for_a_place_that_sends_a_tenth_less(monkeypatch: pytest
         assert search.at_place(("f.py:1", "all_to_all", "x")) is None
 
 
+@pytest.mark.parametrize(("in_all", "is_found"), [(99, True), (100, False), (101, False)])
+def test_the_line_of_a_place_may_send_more_if_the_program_sends_less(
+    in_all: int, is_found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module_of_search, "at_place", lambda program, place: [])
+    after = BEFORE._replace(seconds=Fraction(50), wire_bytes=Fraction(in_all))
+    helps = Trial(named("a"), BEFORE, after, sent={_FIRST: Fraction(90), _SECOND: Fraction(36)})
+    search = FixedSearch([helps])
+    vars(search)["together"] = None
+    assert search.at_place(_SECOND) == (helps if is_found else None)
+
+
+def test_what_all_passes_measure_otherwise_replaces_a_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = FixedSearch()
+    given, same = faster("a", 90), faster("b", 95)
+    full = given._replace(figures=BEFORE._replace(seconds=Fraction(91)))
+    known = {trial.change.key: trial for trial in (given, same)}
+    search._known, search._sent = known, {key: {_FIRST: Fraction(1)} for key in known}
+    monkeypatch.setattr(
+        search.trials, "in_full", lambda trial: full if trial is given else trial, raising=False
+    )
+    monkeypatch.setattr(search, "_ordered", list)
+    assert search._confirmed([given, same]) == [full, same]
+    assert search._known[given.change.key] is full
+    # What it sends at a place is read again.
+    assert list(search._sent) == [same.change.key]
+
+
 def test_the_largest_inputs_get_an_axis_first(monkeypatch: pytest.MonkeyPatch) -> None:
     search = FixedSearch()
     vars(search)["roles"] = [

@@ -42,6 +42,16 @@ def test_what_is_on_the_stack_is_not_pushed_again() -> None:
     assert next(visits, -1) == -1, "it was on the stack once"
 
 
+def test_what_was_on_the_stack_is_pushed_again() -> None:
+    worklist = Worklist(3, 0)
+    visits = worklist.visits()
+    assert [next(visits, -1) for _ in range(2)] == [0, 1]
+    for next_in_order in (2, -1):
+        worklist.mark_dirty(0)
+        worklist.push([0])
+        assert [next(visits, -1) for _ in range(2)] == [0, next_in_order]
+
+
 def test_operations_that_are_not_dirty_are_skipped() -> None:
     worklist = Worklist(3, 0)
     visits = worklist.visits()

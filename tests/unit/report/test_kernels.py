@@ -367,6 +367,31 @@ def test_slices_of_one_value_are_taken_together() -> None:
     assert kernels(body).count == 2
 
 
+def test_slices_of_one_value_that_others_compute_again_are_not_taken_together() -> None:
+    body = """%c = stablehlo.slice %a [0:256, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %d = stablehlo.slice %a [256:512, 0:512] : (tensor<512x512xf32>) -> tensor<256x512xf32>
+      %x = stablehlo.tanh %c : tensor<256x512xf32>
+      %y = stablehlo.tanh %d : tensor<256x512xf32>
+      %r = stablehlo.custom_call @use(%x, %y)
+        : (tensor<256x512xf32>, tensor<256x512xf32>) -> tensor<512x512xf32>"""
+    assert list(kernels(body).sizes.values()) == [2]
+
+
+def test_a_kernel_that_concatenates_passes_through_two_values_at_once() -> None:
+    text = """
+    func.func @main(%a: tensor<512x512xf32>, %b: tensor<1024x512xf32>) -> tensor<1024x512xf32> {
+      %c = stablehlo.concatenate %a, %a, dim = 0
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<1024x512xf32>
+      %r = stablehlo.multiply %c, %b : tensor<1024x512xf32>
+      return %r : tensor<1024x512xf32>
+    }
+    """
+    found = report_on(module(text), TPU).kernels
+    assert found is not None
+    [size] = found.sizes
+    assert size.elements == pytest.approx((1 + 2 + 2) * 512 * 512 // 2, rel=0.03)
+
+
 def test_a_scan_is_of_several_kernels() -> None:
     """As libtpu scans [16, 256] and [16, 8192]: in rows of 128, then their sums."""
 
@@ -485,6 +510,13 @@ def test_what_is_gathered_for_products_alone_is_narrowed_by_a_kernel_before() ->
     result = "tensor<1024x512xf32>"
     found = kernels(f"%g {gather.replace('%x', '%a')}\n{product}", result)
     assert (found.count, found.bytes) == (1, MIB * 3 // 2)
+    # What is narrowed once is moved twice.
+    again = f"%g {gather.replace('%x', '%a')}\n%h {gather.replace('%x', '%a')}"
+    twice = f"{again}\n{product.replace('%r', '%p')}\n{product.replace('%g', '%h').replace('%r', '%q')}"
+    found = kernels(
+        f"{twice}\n%r = stablehlo.custom_call @use(%p, %q) : ({result}, {result}) -> {result}", result
+    )
+    assert found.count == 1
     before = "%x = stablehlo.tanh %a : tensor<512x512xf32>"
     assert kernels(f"{before}\n%g {gather}\n{product}", result).bytes == 2 * MIB
 

@@ -69,9 +69,10 @@ def scattered_sums(program: ProposedOn) -> Iterator[Change]:
             continue
         for index, value in enumerate(op.block.last.operands):
             made = value.defining_op
-            is_sum = isinstance(made, AllReduceOp) and len(made.operands) == 1 and value.has_one_use
             # What JAX transposes an implicit pvary to is no statement that could be another one.
-            if isinstance(made, AllReduceOp) and is_sum and not is_transposed_pvary(made):
+            if not isinstance(made, AllReduceOp) or is_transposed_pvary(made):
+                continue
+            if len(made.operands) == 1 and value.has_one_use:
                 yield from _of_sum(op, index, made, program)
 
 
