@@ -32,8 +32,9 @@ from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # The bytes of arguments that are worth to be donated.
 _MIN_DONATED = 1 << 20
-# So many values between an argument and its new value are looked at.
+# So many values between an argument and its new value are looked at, and so many results of its name.
 _MAX_VALUES = 200
+_MAX_RESULTS = 8
 _PASSED = (DynamicUpdateSliceOp, ScatterOp, ShardingConstraintOp, ReshardOp)
 _ROOT = constant_pattern(r"[\[.]")
 BATCHING = "sdy-explicit-gather-scatter-batching"
@@ -99,15 +100,17 @@ def donations(program: ProposedOn) -> Iterator[Change]:
     for function in entry_functions(functions_in(program.module)):
         if function.is_declaration or not isinstance(returned := function.entry.last, ReturnOp):
             continue
-        # The results that have no argument's memory, by their types and the ends of their names.
-        free: dict[object, list[tuple[Value, object]]] = {}
+        # The results that have no memory of an argument, by type and the end of the name: first those of
+        # which less is left out.
         aliased = set(aliased_results(function).values())
-        for index, value in enumerate(returned.operands):
-            keys = path_parts(name_of_result(function, index))
-            if index not in aliased:
-                for start in range(len(keys)):
-                    sharding = annotation_of(FunctionResult(function, index))
-                    free.setdefault((keys[start:], value.type), []).append((value, sharding))
+        keys = [path_parts(name_of_result(function, index)) for index in range(len(returned.operands))]
+        free: dict[object, list[tuple[Value, object]]] = {}
+        for start in range(max(map(len, keys), default=0)):
+            for index, value in enumerate(returned.operands):
+                if index not in aliased and start < len(keys[index]):
+                    results = free.setdefault((keys[index][start:], value.type), [])
+                    if len(results) < _MAX_RESULTS:
+                        results.append((value, annotation_of(FunctionResult(function, index))))
         indices, roots = [], dict[str, None]()
         for index, argument in enumerate(function.entry.arguments):
             name, attributes = name_of(argument), function.argument_attributes[index]
