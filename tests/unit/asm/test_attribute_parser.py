@@ -171,6 +171,8 @@ INVALID_TYPES = {
     "vector<0xf32>": "1:1: vector types must have positive constant sizes but got 0",
     "vector<[4xf32>": "1:10: missing ']' closing scalable dimension",
     "memref<4xf32, 1, 2>": "1:19: multiple memory spaces specified in memref type",
+    "memref<4xf32, 1, strided<[1]>>": "1:30: expected memory space to be last in memref type",
+    "memref<*xf32, strided<[1]>>": "1:27: cannot have affine map for unranked memref type",
     "memref<4xf32,>": "1:14: expected list element",
     "complex<index>": "1:9: invalid element type for complex",
     "i16777216": "1:1: integer bitwidth is limited to 16777215 bits",
