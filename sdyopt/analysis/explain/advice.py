@@ -104,8 +104,7 @@ class ExplainedChanges:
     @property
     def _memory(self) -> int | None:
         """The bytes that a device has, by default those of the machine."""
-        is_of_machine = self.memory is None and self.machine is not None
-        return self.machine.hbm_bytes if is_of_machine and self.machine is not None else self.memory
+        return self.memory if self.memory is not None or self.machine is None else self.machine.hbm_bytes
 
     @cached_property
     def _trials(self) -> Trials | None:

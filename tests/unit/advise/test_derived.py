@@ -3,7 +3,7 @@
 import pytest
 
 import sdyopt
-from sdyopt.analysis.changes.derived import DerivedConstraints
+from sdyopt.analysis.changes.derived import DerivedConstraints, _is_summed
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.mlir.dialects.func import FuncOp
@@ -14,6 +14,7 @@ from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from tests.unit.sharding.notation import read_rule, read_sharding
 
 # The constraints of a weight's cast, and of its transposed gradient, follow from the weight; that of what the
 # weight is added to does not.
@@ -189,3 +190,22 @@ def test_what_follows_keeps_the_dimensions_that_no_operand_says() -> None:
     assert [(edit.subject, edit.sharding.dims) for edit in found] == [
         (each, written.dims) for each in following
     ]
+
+
+@pytest.mark.parametrize(
+    ("rule", "lhs", "rhs", "is_summed"),
+    [
+        ("([i, k],[k, j])->([i, j]) {i=4, j=4, k=4}", '[{}, {"x"}]', '[{"x"}, {}]', True),
+        ("([i, k],[k, j])->([i, j]) {i=4, j=4, k=4}", '[{}, {"x"}]', "[{}, {}]", False),
+        # What nothing says may be sharded or not.
+        ("([i, k],[k, j])->([i, j]) {i=4, j=4, k=4}", '[{}, {"x"}]', None, False),
+        ("([i, k],[k, j])->([i, j]) {i=4, j=4, k=4}", '[{"x"}, {}]', '[{}, {"y"}]', False),
+        # A batch is contracted by no product.
+        ("([i, k],[i, j])->([i, j, k]) {i=4, j=4, k=4}", '[{"x"}, {}]', '[{"x"}, {}]', False),
+    ],
+)
+def test_a_product_is_summed_if_both_operands_are_sharded_where_it_contracts_them(
+    rule: str, lhs: str, rhs: str | None, is_summed: bool
+) -> None:
+    operands = [None if text is None else read_sharding(text) for text in (lhs, rhs)]
+    assert _is_summed(read_rule(rule), operands) == is_summed

@@ -598,6 +598,8 @@ def test_what_saves_time_but_fewer_bytes_says_so() -> None:
     assert trial_text(_change(90, 80)) == "90 bytes: -10 B sent"
     assert trial_text(_change(90, 80), has_time=True) == "90 bytes: -10 B sent, -20% time"
     assert trial_text(_change(100, 80), has_time=True) == "100 bytes: as much sent, -20% time"
+    # Not that it saves none.
+    assert trial_text(_change(90, 100), has_time=True) == "90 bytes: -10 B sent"
 
 
 ORDERED = """

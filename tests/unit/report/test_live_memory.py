@@ -1,10 +1,13 @@
 """Peaks of memory, worked out by hand. A tensor<256xf32> takes 1 KiB."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import pytest
 
 from sdyopt.analysis.figures.buffers import Buffer
 from sdyopt.analysis.figures.local_shapes import element_bits
-from sdyopt.analysis.figures.peak_memory import Peak, _OnChip, donations
+from sdyopt.analysis.figures.peak_memory import LiveMemory, Peak, _OnChip, donations
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.dialects.func import FuncOp
@@ -496,3 +499,46 @@ def test_features_of_a_convolution_are_in_lanes_if_tiles_are_full(
         }}
     """
     assert report_on(module(program), built_in_topology("tpu-v5e")).memory.peak == peak
+
+
+MIB = 1 << 20
+
+
+@pytest.mark.parametrize(
+    ("temporaries", "inside"),
+    [
+        # Start, end and MiB; the results are computed at 10, and have 16 and 32 MiB.
+        ([(0, 9, 16)], "a"),
+        ([(0, 10, 16)], ""),
+        ([(0, 9, 15)], ""),
+        ([(0, 9, 32)], "a"),
+        ([(0, 9, 33)], ""),
+        # Two are in one result if one ends before the other starts; else in the next larger one.
+        ([(0, 4, 16), (5, 9, 16)], "ab"),
+        ([(5, 9, 16), (0, 5, 16), (0, 5, 16)], "ab"),
+        ([(0, 5, 16), (5, 9, 16), (5, 9, 16)], "ab"),
+        ([(0, 9, 32), (0, 9, 20)], "a"),
+        # Arguments are before the temporaries.
+        ([(0, 9, 16), (0, 9, 32)], "ab"),
+    ],
+)
+def test_temporaries_are_in_the_smallest_result_that_is_computed_after_them(
+    temporaries: list[tuple[int, int, int]], inside: str
+) -> None:
+    results = [
+        Buffer(cast(Value, name), 10, 20, size * MIB)
+        for name, size in (("r", 32), ("s", 16), ("t", 15), ("d", 99))
+    ]
+    of_value = {str(buffer.value): buffer for buffer in results}
+    # What is computed in the buffer of another value, and what is in a donated argument, has no room.
+    of_value["u"] = results[3]
+    block = SimpleNamespace(last=SimpleNamespace(operands=["r", "s", "t", "d", "u"]))
+    counted = [Buffer(cast(Value, "argument"), 0, 1, 16 * MIB)]
+    counted += [
+        Buffer(cast(Value, name), start, end, size * MIB)
+        for name, (start, end, size) in zip("abc", temporaries, strict=False)
+    ]
+    left = LiveMemory._without_those_in_results(
+        *cast(Any, (None, counted, 1, block, SimpleNamespace(buffer=of_value.get), {3: 0}))
+    )
+    assert "".join(str(buffer.value) for buffer in counted if buffer not in left) == inside
