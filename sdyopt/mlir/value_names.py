@@ -20,6 +20,7 @@ from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.ir.attribute import DictAttr, StringAttr
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import FunctionOpInterface, symbol_name
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, Value
 
 _INDEX = constant_pattern(r"\[\d+\]")
@@ -110,6 +111,37 @@ def tree_of(name: str) -> str:
 def path_parts(name: str) -> tuple[str, ...]:
     """`['layers']`, `[0]` and `['w']` of `params['layers'][0]['w']`."""
     return tuple(_PART.findall(name))
+
+
+# So many parts of a name may be that of a tree.
+_TREE_DEPTH = 3
+
+
+def argument_trees(function: FunctionOpInterface) -> dict[str, list[BlockArgument]]:
+    """The trees that arguments are leaves of, by name: `state`, `state['nu']` and `state['nu']['layers']`."""
+    trees: dict[str, list[BlockArgument]] = {}
+    entry = function.regions[0].entry
+    for argument in () if entry is None else entry.arguments:
+        parts = path_parts(name := name_of(argument))
+        root = name[: len(name) - len("".join(parts))]
+        for depth in range(min(len(parts), _TREE_DEPTH)):
+            trees.setdefault(f"{root}{''.join(parts[:depth])}", []).append(argument)
+    return {name: leaves for name, leaves in trees.items() if len(leaves) > 1}
+
+
+def tree_of_values(module: Op, values: Sequence[Value]) -> tuple[str, list[BlockArgument]] | None:
+    """The first tree of arguments whose leaves have the shapes of values, in their order; None for none.
+
+    Values may be those of the tree several times.
+    """
+    shapes = [value.type.shape for value in values if isinstance(value.type, RankedTensor)]
+    functions = [op for op in module.walk() if isinstance(op, FunctionOpInterface)] if values else []
+    for name, leaves in {name: tree for op in functions for name, tree in argument_trees(op).items()}.items():
+        times, rest = divmod(len(shapes), len(leaves))
+        of_leaves = [leaf.type.shape if isinstance(leaf.type, RankedTensor) else None for leaf in leaves]
+        if times and not rest and of_leaves * times == shapes:
+            return name, leaves * times
+    return None
 
 
 def find_named(module: Op, text: str) -> list[BlockArgument | NamedResult]:

@@ -137,29 +137,32 @@ class AnnotationEdit(NamedTuple):
         function = "jax.reshard" if is_explicit else "jax.lax.with_sharding_constraint"
         return f"{function}({name}, {spec}){self.how}"
 
-    def text_at(self, lines: str) -> str:
-        """The same for a constraint, at the lines that write it."""
-        assert self.replaced is not None
-        return self._text_in(f"the {constraint_text(self.replaced).removeprefix(OUT_SHARDING)} at {lines}")
+    def text_at(self, lines: str, call: str = "") -> str:
+        """The same for a constraint, at the lines that write it; `call` as for `written_spec`."""
+        return self._text_in(f"{self._statement(call)} at {lines}", bool(call))
 
-    def _text_in(self, where: str) -> str:
+    def _statement(self, call: str) -> str:
+        assert self.replaced is not None
+        return call or f"the {constraint_text(self.replaced).removeprefix(OUT_SHARDING)}"
+
+    def _text_in(self, where: str, is_call: bool = False) -> str:
         assert self.replaced is not None
         if self.is_removal:
             return f"remove {where}"
         if self._order is None:
             return f"shard {self.spec} within {where}"
-        return f"write {self._argument} in {where}"
+        return f"write {self._argument(is_call)} in {where}"
 
-    @property
-    def _argument(self) -> str:
+    def _argument(self, is_call: bool) -> str:
         assert self.replaced is not None
-        return f"out_sharding={self.spec}" if is_out_sharding(self.replaced) else self.spec
+        return f"out_sharding={self.spec}" if is_call or is_out_sharding(self.replaced) else self.spec
 
-    @property
-    def written_spec(self) -> str:
-        """`P('x') in the reshard`: what is written of a constraint, and in which statement."""
-        assert self.replaced is not None
-        return f"{self._argument} in the {constraint_text(self.replaced).removeprefix(OUT_SHARDING)}"
+    def written_spec(self, call: str = "") -> str:
+        """`P('x') in the reshard`: what is written of a constraint, and in which statement.
+
+        `call` is that with an `out_sharding`, such as `jnp.zeros(…)`.
+        """
+        return f"{self._argument(bool(call))} in {self._statement(call)}"
 
     def sdy(self, name: str) -> str:
         """The same in Shardy's words. `name` is that of `named` in the text of the program."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_product, axes_of_sharding
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input, written
@@ -31,12 +32,13 @@ from sdyopt.analysis.figures.source_locations import (
     UserLines,
     constraint_text,
     is_derived,
+    is_in_call,
     is_out_sharding,
     operation_text,
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
+from sdyopt.base.diagnostics.location import FileRange, Location, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
@@ -52,11 +54,14 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.symbols import symbol_name
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
-from sdyopt.mlir.value_names import name_of, name_of_result, result_text
+from sdyopt.mlir.value_names import name_of, name_of_result, pattern_of, result_text, tree_of_values
+from sdyopt.shardy.notation.partition_spec import jax_type
 from sdyopt.shardy.record import FunctionResult, Subject
 
 # Texts name at most this many of the values of a change.
 _SHOWN = 2
+# A statement shards values otherwise that a change leaves as they are.
+_STAY = " (others stay)"
 # A longer expression is not repeated.
 _LONGEST_EXPRESSION = 48
 # Texts name at most this many of the other lines that have the same constraint.
@@ -155,18 +160,24 @@ class ChangeNames:
             subject.op.result_types,
         ):
             return ""
+        expression = self._text_of(point)
+        is_short = "\n" not in expression and len(expression) <= _LONGEST_EXPRESSION
+        return expression if is_short and _is_expression(expression) else ""
+
+    def _text_of(self, point: Location | None) -> str:
+        """The text of Python in a range of a file; "" without the file."""
+        if not isinstance(point, FileRange):
+            return ""
         if point.file not in self._files:
             text = source_files([point.file], "", None).get(point.file, "")
             self._files[point.file] = text.splitlines()
-        lines = self._files[point.file]
-        if point.line != point.end_line or not 0 < point.line <= len(lines):
+        lines = self._files[point.file][point.line - 1 : point.end_line] if point.line > 0 else []
+        # The file may be another one by now. Columns of Python are those of bytes, from 0.
+        if len(lines) != point.end_line - point.line + 1 or len(lines[-1].encode()) < point.end_column:
             return ""
-        # Columns of Python are those of bytes, from 0.
-        line = lines[point.line - 1].encode()
-        expression = line[point.column : point.end_column].decode("utf-8", "replace")
-        # The file may be another one by now.
-        is_there = point.end_column <= len(line) and len(expression) <= _LONGEST_EXPRESSION
-        return expression if is_there and _is_expression(expression) else ""
+        lines[-1] = lines[-1].encode()[: point.end_column].decode("utf-8", "replace")
+        lines[0] = lines[0].encode()[point.column :].decode("utf-8", "replace")
+        return "\n".join(lines)
 
     @cached_property
     def _last_at(self) -> dict[FileRange, Op]:
@@ -223,10 +234,12 @@ class ChangeNames:
         stated = [edit for edit in written_edits if edit not in followed] or written_edits
         first = min(stated, key=lambda edit: bool(edit.how))
         text = first.text(self.jax(first.named), self._is_explicit)
-        if lines := self._statements(stated):
+        if (lines := self._statements(stated)) and not first.is_removal and len({*map(_spec, stated)}) > 1:
+            return f"write {_listed(self._specs_at_lines(Change(tuple(stated)))[0], _OTHER_LINES)}"
+        if lines:
             also = self._statements(followed) if len(stated) < len(written_edits) else ""
             too = f"; where out_sharding is written, too: {followed[0].spec} at {also}" if also else ""
-            return f"{first.text_at(lines)}{too}"
+            return f"{first.text_at(lines, self._call(first))}{self._of_values(stated)}{too}"
         if first.is_new_constraint and (len(edits) == 2 or self._is_of_one_statement(edits)):
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"
@@ -329,19 +342,80 @@ class ChangeNames:
         edits = written_in_jax(change.edits)
         if not all(edit.replaced is not None for edit in edits):
             return [], []
-        lines: dict[tuple[str, int], tuple[SourceLocation, AnnotationEdit]] = {}
-        for edit in edits:
-            assert not isinstance(edit.subject, FunctionResult)
-            location = self.location(edit.subject)
-            lines.setdefault((location.file, location.line), (location, edit))
         after = written((change,))
-        texts: tuple[dict[str, list[SourceLocation]], dict[str, list[SourceLocation]]] = {}, {}
-        followed = {at for at, (_, edit) in lines.items() if follows(edit, {}) and follows(edit, after)}
-        for at, (location, edit) in sorted(lines.items()):
-            is_apart = at in followed and len(followed) < len(lines)
-            texts[is_apart].setdefault(edit.spec if is_apart else edit.written_spec, []).append(location)
-        first, derived = ([f"{spec} at {_lines_text(at)}" for spec, at in specs.items()] for specs in texts)
-        return first, derived
+        at = {edit: self._at(edit) for edit in edits}
+        followed = {edit for edit in edits if follows(edit, {}) and follows(edit, after)}
+        stated = {at[edit][:2] for edit in edits if edit not in followed}
+        groups: tuple[dict[str, list[AnnotationEdit]], dict[str, list[AnnotationEdit]]] = {}, {}
+        for edit in sorted(edits, key=lambda edit: at[edit][:2]):
+            is_apart = edit in followed and at[edit][:2] not in stated and bool(stated)
+            spec = edit.spec if is_apart else edit.written_spec(self._call(edit))
+            groups[is_apart].setdefault(spec, []).append(edit)
+        texts: tuple[list[str], list[str]] = [], []
+        for number, group in enumerate(groups):
+            # What is written in one statement for several values is said with it once.
+            by_statement: dict[tuple[str, str], list[str]] = {}
+            among = [edit for alike in group.values() for edit in alike]
+            for spec, alike in group.items():
+                argument, separator, statement = spec.partition(" in ")
+                lines, of = _lines_text([at[edit] for edit in alike]), self._of_values(alike, among)
+                by_statement.setdefault((f"{separator}{statement}", lines), []).append(f"{argument}{of}")
+            for (where, lines), specs in by_statement.items():
+                stay = _STAY if any(spec.endswith(_STAY) for spec in specs) else ""
+                listed = _listed([spec.removesuffix(_STAY) for spec in specs], _OTHER_LINES)
+                texts[number].append(f"{listed}{where} at {lines}{stay}")
+        return texts
+
+    def _at(self, edit: AnnotationEdit) -> SourceLocation:
+        assert not isinstance(edit.subject, FunctionResult)
+        return self.location(edit.subject)
+
+    @cached_property
+    def _constrained(self) -> dict[tuple[str, int, str], list[OpResult]]:
+        """The values that each statement of a program constrains, without gradients, by line and kind."""
+        result: dict[tuple[str, int, str], list[OpResult]] = {}
+        for op in self._module.walk():
+            is_gradient = source_location(op.location).phase in GRADIENTS
+            if isinstance(op, ShardingConstraintOp) and isinstance(op.output, OpResult) and not is_gradient:
+                result.setdefault(self._statement(op), []).append(op.output)
+        return result
+
+    def _statement(self, op: ShardingConstraintOp) -> tuple[str, int, str]:
+        location = self.location(op.results[0])
+        return location.file, location.line, constraint_text(op)
+
+    def _of_values(self, edits: Sequence[AnnotationEdit], among: Sequence[AnnotationEdit] = ()) -> str:
+        """` for ['up'] and ['down']`; "" if statements shard all of their values alike.
+
+        A statement constrains several values in a `jax.tree.map`, or if it takes a tree. ` (others stay)`
+        follows if it constrains more values than those of edits, and of those `among` which they are.
+        """
+        values, changed = (
+            [edit.subject for edit in group if edit.replaced is not None] for group in (edits, among or edits)
+        )
+        statements = {self._statement(edit.replaced): None for edit in edits if edit.replaced is not None}
+        constrained = [self._constrained.get(statement, []) for statement in statements]
+        if not any(len({value.type for value in tree}) > 1 for tree in constrained):
+            return ""
+        total = sum(map(len, constrained))
+        if len(values) >= total:
+            return f" for all {total // len(constrained)} values of the tree"
+        names: dict[str, None] = {}
+        for tree in constrained:
+            of_tree = tree_of_values(self._module, tree)
+            for number, value in enumerate(tree):
+                if value in values:
+                    name = "" if of_tree is None else name_of(of_tree[1][number]).removeprefix(of_tree[0])
+                    names[pattern_of(name) or jax_type(str(value.type))] = None
+        stay = "" if len(changed) >= total else _STAY
+        return f" for {_listed(list(names), _OTHER_LINES)}{stay}"
+
+    def _call(self, edit: AnnotationEdit) -> str:
+        """`jnp.zeros(…)`: the call with an `out_sharding` that a constraint is of; "" if it is not known."""
+        op = edit.replaced
+        if op is None or not (is_out_sharding(op) or is_in_call(op)):
+            return ""
+        return call_with_out_sharding(self._text_of(resolve_file_location(op.location)))
 
     def _of_constraints(self, change: Change) -> list[str]:
         """`P('x') in the reshard at model.py:12`: constraints, in a change of inputs and constraints."""
@@ -388,6 +462,10 @@ class ChangeNames:
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
+
+
+def _spec(edit: AnnotationEdit) -> str:
+    return edit.spec
 
 
 def _lines_text(locations: Iterable[SourceLocation]) -> str:
@@ -477,10 +555,46 @@ def sdy_text(sharding: TensorSharding) -> str:
 
 
 def _is_expression(text: str) -> bool:
+    return _parsed(text) is not None
+
+
+def _parsed(text: str) -> Any:
     import ast  # noqa: PLC0415  slow to import
 
     try:
-        ast.parse(text, mode="eval")
+        return ast.parse(f"({text})", mode="eval").body if text else None
     except (SyntaxError, ValueError):
-        return False
-    return True
+        return None
+
+
+# The calls of JAX that take an `out_sharding`, and are more than an operation of that name.
+_CALLS = {
+    *("zeros", "ones", "full", "empty", "zeros_like", "ones_like", "full_like", "arange", "array", "asarray"),
+    *("broadcast_to", "dot", "einsum", "matmul", "tensordot", "reshape", "ravel", "repeat", "one_hot", "get"),
+    *("dot_general", "conv_general_dilated"),
+}
+
+
+def call_with_out_sharding(text: str) -> str:
+    """`jnp.zeros(…)` for a call that takes an `out_sharding`, `jnp.matmul(x, w) for x @ w`; "" for others."""
+    import ast  # noqa: PLC0415  slow to import
+
+    expression = _parsed(text)
+    if isinstance(expression, ast.BinOp) and isinstance(expression.op, ast.MatMult):
+        if len(text) > _LONGEST_EXPRESSION or "\n" in text:
+            return "jnp.matmul(…) for the product"
+        left, right = ast.unparse(expression.left), ast.unparse(expression.right)
+        return f"jnp.matmul({left}, {right}) for {text}"
+    if not isinstance(expression, ast.Call) or not isinstance(expression.func, ast.Attribute | ast.Name):
+        return ""
+    function = expression.func
+    name = function.attr if isinstance(function, ast.Attribute) else function.id
+    if name not in _CALLS:
+        return ""
+    if name == "get":
+        # Of `x.at[…].get(…)`.
+        of = function.value if isinstance(function, ast.Attribute) else None
+        is_indexed = isinstance(of, ast.Subscript) and isinstance(of.value, ast.Attribute)
+        whole = ast.unparse(of.value) if is_indexed and isinstance(of, ast.Subscript) else ""
+        return f"{whole}[…].get(…)" if whole.endswith(".at") and len(whole) <= _LONGEST_EXPRESSION else ""
+    return f"{ast.unparse(function)}(…)" if len(ast.unparse(function)) <= _LONGEST_EXPRESSION else ""

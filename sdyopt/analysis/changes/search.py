@@ -452,6 +452,25 @@ class Search:
             self._sent[key] = totals
         return self._sent[key].get(where, Fraction(0))
 
+    def saved_at(self, trial: Trial, line: str) -> Fraction:
+        """What a device sends less at a line with a trial, without what it then sends at another line."""
+        outcome = self.trials.outcome
+        assert outcome is not None
+        before, after = outcome.sent, trial.sent or {}
+        result = Fraction(0)
+        for kind in {place[1:]: None for place in (*before, *after) if place[0] == line}:
+            places = dict.fromkeys(place for place in (*before, *after) if place[1:] == kind)
+            less = {place: before.get(place, Fraction(0)) - after.get(place, Fraction(0)) for place in places}
+            total, here = (
+                sum(less.values(), Fraction(0)),
+                sum((size for place, size in less.items() if place[0] == line), Fraction(0)),
+            )
+            if total * here > 0:
+                # The others that change in this direction have their part of it.
+                alike = sum((size for size in less.values() if size * total > 0), Fraction(0))
+                result += here * total / alike
+        return result
+
     def _with_tried(self, changes: Iterable[Change]) -> list[Trial]:
         """The changes that pay, those that are proposed for a place included."""
         ranked = self.ranked

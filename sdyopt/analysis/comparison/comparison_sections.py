@@ -226,7 +226,13 @@ def _name(value: ProgramValue, has_functions: bool) -> str:
     return f"@{value.function} {value.name}" if has_functions else value.name
 
 
+# What JAX lowers a `shard_map` to.
+_SHARD_MAP = "sdy.manual_computation"
+
+
 def _what(value: ProgramValue) -> str:
+    if value.op == _SHARD_MAP and value.location.name_stack:
+        return "shard_map"
     return value.statement or value.op.partition(".")[2] or value.op or value.role
 
 

@@ -432,4 +432,6 @@ def _shares(page: Page, report: Report, title: str, column: str, names: Sequence
             ]
         )
     header = h.thead[h.tr[(h.th(scope="col")[column] for column in columns)]]
+    # The compiler's program has figures of its own above.
+    title += "" if report.compiled is None else ", estimated"
     return [h.h3[title], h.table(".stack")[header, h.tbody[rows]]]

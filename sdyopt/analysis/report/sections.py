@@ -275,13 +275,16 @@ def most_repeated(report: Report) -> str:
     """`most is repeated along "data" at model.py:12`: where most FLOPs are not useful, or nothing."""
     wasted: dict[tuple[str, str], Fraction] = {}
     for product, share in _wasteful(report):
-        key = ", ".join(f'"{axis}"' for axis in product.spare_axes), product.location.file_text
+        axes = ", ".join(f'"{axis}"' for axis in product.spare_axes)
+        # In a shard_map, all axes may be manual. What is padded is no whole number of times.
+        is_repeated = bool(axes) or share.numerator == 1
+        how = f"repeated along {axes}" if axes else f"repeated on {share.denominator} devices"
+        key = how if is_repeated else "padding", product.location.file_text
         wasted[key] = wasted.get(key, Fraction(0)) + (product.flops or 0) * (1 - share)
     if not wasted:
         return ""
-    axes, line = max(wasted, key=lambda key: wasted[key])
-    where = f" at {line}" if line else ""
-    return f"most is repeated along {axes}{where}" if axes else f"most is padding{where}"
+    how, line = max(wasted, key=lambda key: wasted[key])
+    return f"most is {how}{f' at {line}' if line else ''}"
 
 
 # The seconds of all runs, their number, and the line, the kind and the limit.

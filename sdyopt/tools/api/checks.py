@@ -134,7 +134,7 @@ class Check(OfProgram):
 
     @property
     def places(self) -> tuple[CostlyPlace, ...]:
-        """The three places that cost most, the most expensive one first."""
+        """The three places that cost most, the most expensive one first; others that their changes help."""
         from sdyopt.analysis.report.check import check_text
 
         return tuple(

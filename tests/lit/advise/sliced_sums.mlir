@@ -13,7 +13,7 @@
 // LINT:  note: why: each device keeps only its part of the sum; model.py:12: 28.0 MiB ({{[0-9]+}}%) sent, {{.*}}: written in the program
 // CHECK-TPU: 1. write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum at
 // CHECK-TPU-NEXT: model.py:12, then psum along 'data': -1
-// CHECK-TPU: 2. sliced_sums.mlir:{{[0-9]+}}: the change of 1 saves 3.00 MiB of 4.00 MiB, too
+// CHECK-TPU: 1 saves at other lines, too: 3.00 MiB of 4.00 MiB at sliced_sums.mlir:{{[0-9]+}}
 // EXPLAIN: help: write jax.lax.psum_scatter(…, 'model', scatter_dimension=2, tiled=True) for the sliced psum
 // EXPLAIN: tried: {{.*}}; this line sends 16.0 MiB in place of 28.0 MiB
 //

@@ -4,7 +4,7 @@
 
 // CHECK:      1. shard the input params['w'] as P(None, 'x'), and result[0]['w'] likewise (now P()): -
 // CHECK:      why: model.py:7:
-// CHECK:      2. model.py:6: the change of 1 saves {{.*}} of 1.50 MiB, too
+// CHECK:      1 saves at other lines, too: {{.*}} of 1.50 MiB at model.py:6
 
 #first = loc("jit(step)/jvp()/dot_general"("layer"("model.py":6:5)))
 #second = loc("jit(step)/jvp()/dot_general"("layer"("model.py":7:5)))

@@ -36,6 +36,7 @@ PROGRAMS = (
     "check/memory",
     "check/same_batch",
     "check/same_lines",
+    "check/tree",
     "check/two_meshes",
     "check/weights",
     "explain/collective_sides",

@@ -543,3 +543,14 @@ def test_if_changes_are_too_many_those_that_are_best_with_fewer_layers_are_tried
         with monkeypatch.context() as context:
             context.setattr(trials, name, value)
             assert likely() == list(subjects)
+
+
+def test_what_another_line_sends_then_is_not_saved() -> None:
+    search = search_on_nothing()
+    gather, reduce = ("all_gather", '{"x"}'), ("all_reduce", '{"y"}')
+    before = {("model.py:1", *reduce): Fraction(96), ("model.py:2", *gather): Fraction(96)}
+    after = {("model.py:2", *reduce): Fraction(96), ("model.py:3", *gather): Fraction(4)}
+    search.trials = cast(Trials, SimpleNamespace(outcome=SimpleNamespace(sent=before)))
+    trial = cast(Trial, SimpleNamespace(sent=after))
+    saved = [search.saved_at(trial, f"model.py:{line}") for line in (1, 2, 3)]
+    assert saved == [0, 92, 0]

@@ -15,6 +15,7 @@ from sdyopt.analysis.interface.pages.section import ReportTable, Section, withou
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import differing_peaks, most_repeated, sections_of
 from sdyopt.analysis.report.text_report import section_lines, text_report
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.ir.dialect import DialectTable
@@ -49,6 +50,11 @@ def test_where_most_products_are_repeated() -> None:
     assert most_repeated(report_on(_parsed(program.replace("SHARDING", "")))) == ""
     found = report_on(_parsed(program.replace("SHARDING", SHARDED)))
     assert most_repeated(found) == 'most is repeated along "x" at model.py:7'
+    # In a shard_map, all axes may be manual: what devices repeat is a whole number of times, and no padding.
+    products = [replace(product, spare_axes=()) for product in found.products]
+    assert most_repeated(replace(found, products=products)) == "most is repeated on 2 devices at model.py:7"
+    padded = [replace(product, global_flops=(product.global_flops or 0) - 1) for product in products]
+    assert most_repeated(replace(found, products=padded)) == "most is padding at model.py:7"
 
 
 def test_recomputed_products_are_told_beside_useful_ones() -> None:

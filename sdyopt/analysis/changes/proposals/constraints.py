@@ -7,14 +7,21 @@ from itertools import islice
 from math import prod
 
 from sdyopt.analysis.changes.axes import Axes, first_dimensions_first, neighbours, with_axis, without_axis
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.proposals import ProposedOn, proposal
 from sdyopt.analysis.changes.roles import Place, RoleGroup, statement_of
 from sdyopt.analysis.figures.local_shapes import bytes_of
-from sdyopt.analysis.figures.source_locations import UserLines, is_auto, source_location
+from sdyopt.analysis.figures.source_locations import (
+    GRADIENTS,
+    UserLines,
+    constraint_text,
+    is_auto,
+    source_location,
+)
 from sdyopt.mlir.dialects.sdy.mesh_op import find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
+from sdyopt.mlir.value_names import tree_of_values
 from sdyopt.shardy.record import FunctionResult
 
 # So many statements are looked at, those of the largest values.
@@ -172,6 +179,45 @@ def lines(program: ProposedOn) -> Iterator[Change]:
         for axes in neighbours(current, program.mesh.sizes) if len(numbers[line, current]) > 1 else ():
             if all(program.mesh.fits(axes, place.shape) for place in places):
                 yield program.at(places, axes)
+
+
+@proposal("trees", share=1, is_sure=True)
+def trees(program: ProposedOn) -> Iterator[Change]:
+    """Shards the values of a tree, such as sums of gradients, as the arguments that have its leaves.
+
+    A statement that constrains a tree has one sharding for leaves that parameters shard differently.
+    """
+    groups: dict[object, list[OpResult]] = {}
+    lines = UserLines.of_module(program.module)
+    for op in program.module.walk() if program.has_constraints else ():
+        if not isinstance(op, ShardingConstraintOp) or not isinstance(output := op.output, OpResult):
+            continue
+        statement = statement_of(op, lines)
+        if isinstance(statement, tuple) and source_location(op.location).phase not in GRADIENTS:
+            groups.setdefault((statement[0], constraint_text(op)), []).append(output)
+    edits: dict[str, list[AnnotationEdit]] = {}
+    for outputs in groups.values():
+        specs = {_stated(output) for output in outputs}
+        if len(specs) > 1 or len({output.type for output in outputs}) < 2:
+            continue
+        tree, leaves = tree_of_values(program.module, outputs) or ("", [])
+        for output, leaf in zip(outputs, leaves, strict=False):
+            assert isinstance(output.op, ShardingConstraintOp)
+            sharding, now = annotation_of(leaf), output.op.sharding
+            mesh = None if sharding is None else find_mesh(sharding.mesh_or_ref, program.module)
+            if sharding is not None and mesh is not None and sharding.dims != now.dims:
+                edits.setdefault(tree, []).append(AnnotationEdit(output, sharding, mesh))
+    for tree, of_tree in edits.items():
+        yield program.change(of_tree, f"shard the values as those of {tree}")
+
+
+def _stated(value: OpResult) -> Axes:
+    """The axes of a constraint, without dimensions after the last that has some, as in a `PartitionSpec`."""
+    assert isinstance(value.op, ShardingConstraintOp)
+    axes = [tuple([axis.name for axis in dim.axes]) for dim in value.op.sharding.dims]
+    while axes and not axes[-1]:
+        axes.pop()
+    return tuple(axes)
 
 
 def line_of(value: OpResult | BlockArgument) -> str:

@@ -95,7 +95,8 @@ def donations(program: ProposedOn) -> Iterator[Change]:
     """The arguments in whose memory results may be that are their new values, of their types and shardings.
 
     They are known by their keys, and are computed from them elementwise: `result[0]['w']` is that of
-    `params['w']`, but not its gradient.
+    `params['w']`, but not its gradient. Into an argument without keys, such as `k_cache`, other elements are
+    written.
     """
     for function in entry_functions(functions_in(program.module)):
         if function.is_declaration or not isinstance(returned := function.entry.last, ReturnOp):
@@ -105,9 +106,11 @@ def donations(program: ProposedOn) -> Iterator[Change]:
         aliased = set(aliased_results(function).values())
         keys = [path_parts(name_of_result(function, index)) for index in range(len(returned.operands))]
         free: dict[object, list[tuple[Value, object]]] = {}
-        for start in range(max(map(len, keys), default=0)):
+        for start in range(max(map(len, keys), default=0) + 1):
             for index, value in enumerate(returned.operands):
-                if index not in aliased and start < len(keys[index]):
+                # The new value of an argument without keys is no leaf of a tree.
+                is_end = start < len(keys[index]) or start == len(keys[index]) <= 1
+                if index not in aliased and is_end:
                     results = free.setdefault((keys[index][start:], value.type), [])
                     if len(results) < _MAX_RESULTS:
                         results.append((value, annotation_of(FunctionResult(function, index))))
@@ -115,10 +118,11 @@ def donations(program: ProposedOn) -> Iterator[Change]:
         for index, argument in enumerate(function.entry.arguments):
             name, attributes = name_of(argument), function.argument_attributes[index]
             values = free.get((path_parts(name), argument.type), [])
-            if BUFFER_DONOR in attributes or ALIASING_OUTPUT in attributes:
+            if not name or BUFFER_DONOR in attributes or ALIASING_OUTPUT in attributes:
                 continue
             if any(
-                sharding in (None, annotation_of(argument)) and _is_update(value, argument)
+                sharding in (None, annotation_of(argument))
+                and _is_update(value, argument, is_written=not path_parts(name))
                 for value, sharding in values
             ):
                 indices.append(index)
@@ -130,13 +134,17 @@ def donations(program: ProposedOn) -> Iterator[Change]:
             yield Change(rewrite=partial(_donate, function, indices), words=words, op=function, reason=reason)
 
 
-def _is_update(value: Value, argument: Value) -> bool:
-    """Whether a value is computed from an argument of its type elementwise, or by writing into it."""
+def _is_update(value: Value, argument: Value, is_written: bool) -> bool:
+    """Whether a value is computed from an argument of its type elementwise, or by writing into it.
+
+    Something must be written into one that `is_written`.
+    """
     pending, visited = [value], {value}
     while pending and len(visited) <= _MAX_VALUES:
         one = pending.pop()
         if one is argument:
-            return True
+            writes = (isinstance(of.defining_op, DynamicUpdateSliceOp | ScatterOp) for of in visited)
+            return not is_written or any(writes)
         op = one.defining_op
         if op is None or not (is_elementwise(op.signature) or isinstance(op, _PASSED)):
             continue

@@ -107,20 +107,16 @@ def check_text(check: CheckResult, width: int) -> str:
     # What makes a program fit comes first.
     if (memory := check.memory_place) is not None and first > 1:
         lines += _memory_lines(memory, 1, is_compiled)
-    for number, place in enumerate(changed, first):
-        if place.shared:
-            saved, sent = bytes_text(place.shared_bytes), total_text(place.total)
-            part = f"all {sent}" if saved == sent else f"{saved} of {sent}"
-            other = place.shared + first - 1
-            lines.append(f"{number}. {place.name}: the change of {other} saves {part}, too")
-            continue
+    alone = [place for place in changed if not place.shared]
+    for number, place in enumerate(alone, first):
         # What goes together is said once, and with the numbers of what is above.
         is_all = is_together(check, place)
         lines += [
             f"{number}. {together_text(check) if is_all else change_of(check, place, has_time)}",
             f"{_INDENT}{_WHY}{sent_and_why(check, place, room)}",
         ]
-    number = first + len(changed) - 1
+    lines += _shared_lines([place for place in changed if place.shared], first)
+    number = first + len(alone) - 1
     if memory is not None and first == 1:
         number += 1
         lines += _memory_lines(memory, number, is_compiled)
@@ -147,6 +143,18 @@ def check_text(check: CheckResult, width: int) -> str:
     return "".join(f"{line}\n" if len(line) <= width else folded(line, width) for line in shown)
 
 
+def _shared_lines(places: Sequence[CostlyPlace], first: int) -> Iterator[str]:
+    """`1 saves at other lines, too: 376.0 MiB of 856.0 MiB at vit.py:17`: what changes above help."""
+    saved: dict[int, list[str]] = {}
+    for place in places:
+        size, sent = bytes_text(place.shared_bytes), total_text(place.total)
+        part = f"all {sent}" if size == sent else f"{size} of {sent}"
+        saved.setdefault(place.shared + first - 1, []).append(f"{part} at {place.name}")
+    texts = [f"{number} saves at other lines, too: {', '.join(parts)}" for number, parts in saved.items()]
+    if texts:
+        yield "; ".join(texts)
+
+
 def _first_number(check: CheckResult) -> int:
     """The number of the first place that sends: 2 if what makes the program fit comes before it."""
     return 2 if check.memory_place is not None and check.fits is False else 1
@@ -166,6 +174,10 @@ def _compiled_lines(check: CheckResult, is_tried: bool) -> Iterator[str]:
     if elsewhere * _LEAST_ELSEWHERE >= total > 0:
         size = f"{bytes_text(elsewhere)} ({share_text(elsewhere / total)})"
         yield f"{size} are sent at lines without an estimate: --report --compiled lists them"
+    if check.done:
+        first, *more = check.done
+        also = f" and {counted(len(more), 'other line')}" if more else ""
+        yield f"no change is proposed for what the compiler sends otherwise already, at {first}{also}"
     times = "times and changes" if is_tried else "times"
     estimated = [times] if report.time is not None else ["changes"] if is_tried else []
     text = f"figures of {compiled.compiler} for {compiled.target}"

@@ -146,7 +146,8 @@ class CheckResult:
     most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place.
     `tried` of `proposed` changes were tried; `together` is the trial of the best changes that go together.
     `memory_place` is what the peak falls most with, if that is much, and
-    more than with the changes of the places. `trials` are those of the program, before passes.
+    more than with the changes of the places. `trials` are those of the program, before passes. `done` are the
+    lines where changes would save what the compiler's program does not send.
     """
 
     report: Report
@@ -159,6 +160,7 @@ class CheckResult:
     together: Trial | None = None
     memory_place: MemoryPlace | None = None
     trials: Trials | None = None
+    done: Sequence[str] = ()
 
     @property
     def wire(self) -> Total:
@@ -237,19 +239,21 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     check = CheckResult(report, costliest(everywhere), memory, search.trials.can_try)
     if not search.can_try:
         return check
-    changed, others = places_by_change(everywhere, search)
+    done = DoneByCompiler(everywhere, search, report.compiled)
+    changed, others = places_by_change(everywhere, search, done)
     _give_reasons(others, report, search)
     check.memory_place = memory_place([place.best for place in changed[:PLACES]], search)
     if check.memory_place is not None and _is_ample(check, check.memory_place.trial):
         check.memory_place = None
     check.places = places_to_show(changed, others, most - (check.memory_place is not None))
-    best = next(iter(search.ranked), None)
+    best = next((trial for trial in search.ranked if not done.is_done(trial)), None)
     shown = set(map(CostlyPlace.key_of_change, check.places))
     if check.memory_place is not None:
         shown.add(check.memory_place.trial.change.key)
     if best is not None and best.change.key not in shown:
         check.elsewhere = best
     check.together, check.trials = search.together, search.trials
+    check.done = list(dict.fromkeys(done.lines))
     check.tried, check.proposed = search.tried, search.proposed
     return check
 
@@ -309,8 +313,43 @@ def _is_ample(check: CheckResult, trial: Trial) -> bool:
     return _AMPLE * check.report.memory.peak < check.device_memory
 
 
+class DoneByCompiler:
+    """Which changes save only what the program of a compiler does not send; none without a compiler.
+
+    `lines` are the places that they would save most at.
+    """
+
+    def __init__(
+        self, everywhere: Sequence[CostlyPlace], search: Search, compiled: Compiled | None = None
+    ) -> None:
+        self._everywhere, self._search, self._compiled = everywhere, search, compiled
+        self.lines: list[str] = []
+
+    def saved(self, place: CostlyPlace, trial: Trial) -> Fraction:
+        """The part of the compiler's bytes of a place that a change saves by our figures."""
+        result = Fraction(0)
+        for part in place.parts:
+            key = place_of_collective(part.largest)
+            before, sent = self._search.sent_at(None, key), sent_as_compiled(self._compiled, [part])
+            if before and sent:
+                result += sent * (1 - self._search.sent_at(trial, key) / before)
+        return result
+
+    def is_done(self, trial: Trial) -> bool:
+        """Whether a change that saves bytes, and no FLOPs, saves none of those that the compiler sends."""
+        less = trial.effect.saved(Measure.WIRE)
+        if self._compiled is None or less <= 0 or trial.effect.saved(Measure.FLOPS) > 0:
+            return False
+        saved = sum((self.saved(place, trial) for place in self._everywhere), Fraction(0))
+        if saved >= less * _LITTLE:
+            return False
+        first = max(self._everywhere, key=lambda place: self._search.saved_at(trial, place.key), default=None)
+        self.lines += [] if first is None else [first.name]
+        return True
+
+
 def places_by_change(
-    everywhere: Sequence[CostlyPlace], search: Search
+    everywhere: Sequence[CostlyPlace], search: Search, done: DoneByCompiler
 ) -> tuple[list[CostlyPlace], list[CostlyPlace]]:
     """The places that a change helps, and the others that send much, those that send most first.
 
@@ -322,15 +361,22 @@ def places_by_change(
     owners: dict[object, CostlyPlace] = {}
 
     def saved(place: CostlyPlace, trial: Trial) -> Fraction:
-        return search.sent_at(None, place.key) - search.sent_at(trial, place.key)
+        return search.saved_at(trial, place.key)
 
+    at_lines = {place.key: search.at_line(place.key) for place in costly}
+    chosen = {key: trial for key, trial in at_lines.items() if trial is not None and not done.is_done(trial)}
     for place in costly:
-        if (trial := search.at_line(place.key)) is not None:
-            place.best = trial
-            owner = owners.setdefault(trial.change.key, place)
-            if saved(place, trial) > saved(owner, trial):
-                owners[trial.change.key] = place
-    best = next(iter(search.ranked), None)
+        # With a change, a line may send what another one has sent, in place of what it sends now.
+        trial = chosen.get(place.key) or max(
+            chosen.values(), key=lambda trial: saved(place, trial), default=None
+        )
+        if trial is None or (place.key not in chosen and saved(place, trial) < _LITTLE * _cost(place)):
+            continue
+        place.best = trial
+        owner = owners.setdefault(trial.change.key, place)
+        if saved(place, trial) > saved(owner, trial):
+            owners[trial.change.key] = place
+    best = next((trial for trial in search.ranked if not done.is_done(trial)), None)
     if best is not None and best.change.key not in owners and everywhere:
         # What saves most is read first.
         first = max(everywhere, key=lambda place: saved(place, best))
@@ -340,7 +386,8 @@ def places_by_change(
             first.best, owners[best.change.key] = best, first
     # A line that sends as much with what is to be written on it.
     for place in costly:
-        if place.best is None and (trial := search.written_on(place.key)) and trial.change.key not in owners:
+        trial = search.written_on(place.key) if place.best is None else None
+        if trial is not None and trial.change.key not in owners and not done.is_done(trial):
             place.best, owners[trial.change.key] = trial, place
     # The best changes that go together, then the others.
     parts = () if search.together is None else search.together.change.parts
@@ -348,7 +395,7 @@ def places_by_change(
     ranks = {key: rank for rank, key in reversed(list(enumerate(order)))}
     changed = sorted(owners.values(), key=lambda place: ranks.get(place.key_of_change(), len(ranks)))
     if any(place.compiled is not None for place in changed):
-        changed.sort(key=lambda place: -_saved_as_compiled(place, search))
+        changed.sort(key=lambda place: -done.saved(place, place.best) if place.best is not None else 0)
     number_of = {place.key_of_change(): number for number, place in enumerate(changed, 1)}
     for place in (place for place in costly if place.best is not None and place not in changed):
         place.shared = number_of.get(place.key_of_change(), 0)
@@ -368,8 +415,12 @@ def places_by_change(
 def places_to_show(
     changed: Sequence[CostlyPlace], others: Sequence[CostlyPlace], most: int
 ) -> list[CostlyPlace]:
-    """The places to show: those with a change first, and what sends most in any case."""
-    shown = changed[:most]
+    """The places to show: those with a change first, and what sends most in any case.
+
+    Among them are as many others, where a change that is shown saves, too.
+    """
+    shown = [place for place in changed if not place.shared][:most]
+    shared = [place for place in changed if 0 < place.shared <= len(shown)][:most]
     # What the program itself writes is no annotation's.
     least = sum(map(_cost, (*changed, *others)), Fraction(0)) * _LITTLE
 
@@ -381,7 +432,7 @@ def places_to_show(
     rest = sorted(others, key=is_last)[: most - len(shown)]
     if others and others[0] not in rest and all(_cost(others[0]) > _cost(place) for place in shown):
         rest = [others[0], *rest[:-1]]
-    return [*shown, *rest]
+    return [*shown, *shared, *rest]
 
 
 def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace | None:
@@ -482,14 +533,6 @@ def sent_as_compiled(compiled: Compiled | None, parts: Sequence[PlaceCollectives
         return None
     numbers = [item.number for part in parts for item in part.collectives]
     return sum((compiled.sent.get(number, Fraction(0)) for number in numbers), Fraction(0))
-
-
-def _saved_as_compiled(place: CostlyPlace, search: Search) -> Fraction:
-    """The part of the bytes of the compiler's program that the change of a place saves by our figures."""
-    before = search.sent_at(None, place.key)
-    if place.best is None or place.compiled is None or not before:
-        return Fraction(0)
-    return place.compiled * (1 - search.sent_at(place.best, place.key) / before)
 
 
 def _key(collective: Collective) -> str:
