@@ -121,8 +121,7 @@ def donations(program: ProposedOn) -> Iterator[Change]:
             if not name or BUFFER_DONOR in attributes or ALIASING_OUTPUT in attributes:
                 continue
             if any(
-                sharding in (None, annotation_of(argument))
-                and _is_update(value, argument, is_written=not path_parts(name))
+                sharding in (None, annotation_of(argument)) and _is_update(value, argument)
                 for value, sharding in values
             ):
                 indices.append(index)
@@ -134,17 +133,17 @@ def donations(program: ProposedOn) -> Iterator[Change]:
             yield Change(rewrite=partial(_donate, function, indices), words=words, op=function, reason=reason)
 
 
-def _is_update(value: Value, argument: Value, is_written: bool) -> bool:
+def _is_update(value: Value, argument: Value) -> bool:
     """Whether a value is computed from an argument of its type elementwise, or by writing into it.
 
-    Something must be written into one that `is_written`.
+    Something must be written into one without keys.
     """
     pending, visited = [value], {value}
     while pending and len(visited) <= _MAX_VALUES:
         one = pending.pop()
         if one is argument:
             writes = (isinstance(of.defining_op, DynamicUpdateSliceOp | ScatterOp) for of in visited)
-            return not is_written or any(writes)
+            return bool(path_parts(name_of(argument))) or any(writes)
         op = one.defining_op
         if op is None or not (is_elementwise(op.signature) or isinstance(op, _PASSED)):
             continue
