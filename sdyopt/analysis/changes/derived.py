@@ -104,12 +104,17 @@ class DerivedConstraints:
             if derived is None:
                 return False
             # Literals and gradients have the type of the value.
-            beside = (item for item in op.operands if isinstance(item, OpResult) and _is_literal(item))
-            gradients = (item.results[0] for item in self._of_backward.get(line_of(op), ()))
-            for other in (*beside, *gradients):
-                if _shape(other) == _shape(value) and annotation_of(other) == before:
+            shape = _shape(value)
+            for other in op.operands:
+                if not isinstance(other, OpResult) or not _is_literal(other) or _shape(other) != shape:
+                    continue
+                if annotation_of(other) == before:
                     derived.append((other, after[value]))
+            gradients = self._of_backward.get((line_of(op), shape, before), ())
+            derived.extend((other, after[value]) for other in gradients)
             for output, sharding in derived:
+                if output in followers and output in after:
+                    continue
                 add(edit, output, sharding, annotation_of(output) or before)
                 if not isinstance(output.op, ShardingConstraintOp) or output in given:
                     continue
@@ -130,12 +135,13 @@ class DerivedConstraints:
         return list(followers.values())
 
     @cached_property
-    def _of_backward(self) -> dict[object, list[Op]]:
-        """The constraints of a backward pass, by their lines; it reshards what the program reshards."""
-        by_line: dict[object, list[Op]] = {}
+    def _of_backward(self) -> dict[tuple[object, object, TensorSharding], list[OpResult]]:
+        """What a backward pass reshards, as the program does: by line, shape and sharding."""
+        by_line: dict[tuple[object, object, TensorSharding], list[OpResult]] = {}
         for op in self._module.walk():
             if isinstance(op, ShardingConstraintOp) and is_backward(op):
-                by_line.setdefault(line_of(op), []).append(op)
+                (result,) = op.results
+                by_line.setdefault((line_of(op), _shape(result), op.sharding), []).append(result)
         return by_line
 
     def whole(self, arguments: Iterable[Subject]) -> set[OpResult]:

@@ -61,6 +61,9 @@ class Gradients:
     def __init__(self, module: Op) -> None:
         self._module = module
         self._lines = UserLines.of_module(module)
+        # Of constraints of the program and results with an `out_sharding`, which many edits ask for.
+        self._statement_keys: dict[ShardingConstraintOp, object] = {}
+        self._stated_gradients: dict[OpResult, Sequence[OpResult]] = {}
 
     def gradient(self, value: OpResult) -> OpResult | None:
         """The gradient of a value. A with_sharding_constraint of JAX on the value constrains it, too."""
@@ -83,7 +86,7 @@ class Gradients:
         # A statement constrains the same values, whichever of them is edited.
         statements: set[object] = set()
         for subject, edit in list(edits_by_value.items()):
-            statement = None if edit.replaced is None else statement_of(edit.replaced, self._lines)
+            statement = None if edit.replaced is None else self._statement_of(edit.replaced)
             if statement is not None and statement in statements:
                 continue
             statements.add(statement)
@@ -116,13 +119,20 @@ class Gradients:
             if (gradient := self.gradient(subject)) is not None:
                 yield edit._replace(subject=gradient)
         elif edit.replaced is not None:
-            for output in self._statements.get(statement_of(edit.replaced, self._lines), (subject,)):
+            for output in self._statements.get(self._statement_of(edit.replaced), (subject,)):
                 yield edit._replace(subject=output)
                 if not edit.is_removal and is_out_sharding(edit.replaced):
                     yield from self._of_gradient(output, edit)
 
     def _of_gradient(self, output: OpResult, edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
-        """The edits of the gradient of a value with an `out_sharding`: JAX gives it the type of the value.
+        """The edits of the gradient of a value with an `out_sharding`: JAX gives it the type of the value."""
+        if output not in self._stated_gradients:
+            self._stated_gradients[output] = list(self._gradients_like(output))
+        for gradient in self._stated_gradients[output]:
+            yield from transposed(edit._replace(subject=gradient))
+
+    def _gradients_like(self, output: OpResult) -> Iterator[OpResult]:
+        """The constraints of the gradient of a value that state its type.
 
         It is computed where the value is used. If that takes other values of the type, each of which has a
         gradient, it is the one that is computed with the others.
@@ -130,12 +140,14 @@ class Gradients:
         for user in dict.fromkeys(output.users):
             others = {operand for operand in user.operands if operand.type is output.type} - {output}
             for op in self._ops.get((line_of(user), True), ()):
-                is_constraint = isinstance(op, ShardingConstraintOp) and op.output.type is output.type
-                if not is_constraint or annotation_of(op.results[0]) != annotation_of(output):
+                if not isinstance(op, ShardingConstraintOp) or op.output.type is not output.type:
+                    continue
+                (result,) = op.results
+                if annotation_of(result) != annotation_of(output):
                     continue
                 used = _factors(op)
                 if not others or (output not in used and not others.isdisjoint(used)):
-                    yield from transposed(edit._replace(subject=op.results[0]))
+                    yield result
 
     def _how(self, edit: AnnotationEdit) -> str | None:
         """How the constraint of a gradient is written: "" for other values, None if it cannot be written."""
@@ -167,12 +179,17 @@ class Gradients:
             and (not isinstance(operand, OpResult) or line_of(operand.op) != line)
         ]
 
+    def _statement_of(self, op: ShardingConstraintOp) -> object:
+        if op not in self._statement_keys:
+            self._statement_keys[op] = statement_of(op, self._lines)
+        return self._statement_keys[op]
+
     @cached_property
     def _statements(self) -> dict[object, list[OpResult]]:
         """The results of the constraints of each statement."""
         statements: dict[object, list[OpResult]] = {}
         for op in self._module.walk():
-            key = statement_of(op, self._lines) if isinstance(op, ShardingConstraintOp) else None
+            key = self._statement_of(op) if isinstance(op, ShardingConstraintOp) else None
             if key is not None:
                 statements.setdefault(key, []).append(op.results[0])
         return statements
