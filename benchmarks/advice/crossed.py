@@ -20,7 +20,7 @@ from time import monotonic
 from typing import NamedTuple
 
 import sdyopt
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.explain.explainer import ShardingExplainer
 from sdyopt.analysis.explain.names import RecordedProgram
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline

@@ -26,7 +26,8 @@ from benchmarks.processes import BenchmarkFailed
 from sdyopt.analysis.advise.adviser import Verification
 from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import CompiledCost, Trial, Trials, trials_on
+from sdyopt.analysis.changes.trial import CompiledCost, Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
 from sdyopt.analysis.execution.process import Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology

@@ -23,7 +23,7 @@ from benchmarks.advice.table import Row, Rows, write_table
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.adviser import Adviser
 from sdyopt.analysis.changes.effect import Figures
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.units import seconds_text
 from sdyopt.base.diagnostics.location import Source

@@ -12,7 +12,8 @@ from benchmarks.growth import Growth, Usage, exponent, row
 from benchmarks.growth_programs import DIMENSIONS, HLO
 from sdyopt.analysis.changes.proposals.roles import roles
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import completing_pipeline, trials_on
+from sdyopt.analysis.changes.trials import trials_on
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.tools.cli import main
 from tests.fuzz.batch import preload, run_all
 from tests.fuzz.inputs import Input

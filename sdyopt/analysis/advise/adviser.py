@@ -25,10 +25,12 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change, written
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
+from sdyopt.analysis.changes.outcome import work_of
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.roles import roles_of
 from sdyopt.analysis.changes.search import SEQUENCE, Search, TrialBudget
-from sdyopt.analysis.changes.trials import Annotation, CompiledCost, Trial, Trials, trials_on, work_of
+from sdyopt.analysis.changes.trial import Annotation, CompiledCost, Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
 from sdyopt.analysis.execution.global_program import program_text
 from sdyopt.analysis.execution.process import NotValidated, Worker
 from sdyopt.analysis.figures.figures import axis_names, axis_sizes

@@ -12,7 +12,7 @@ from fractions import Fraction
 from sdyopt.analysis.advise import Options
 from sdyopt.analysis.advise.adviser import TRIED, AdviceResult, Adviser, Show
 from sdyopt.analysis.changes.effect import Effect, Figures
-from sdyopt.analysis.changes.trials import CompiledCost, Trial
+from sdyopt.analysis.changes.trial import CompiledCost, Trial
 from sdyopt.analysis.execution.process import NoJax
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.topology import Topology, read_topology

@@ -18,7 +18,7 @@ from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, with_axis
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Figures
 from sdyopt.analysis.changes.roles import DimensionGroup, Dimensions, RoleGroup
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.stablehlo.gather import GatherOp

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from sdyopt.analysis.figures.assumed_pipeline import Passes
 from sdyopt.analysis.figures.source_locations import (
     OUT_SHARDING,
     constraint_text,
@@ -29,7 +30,6 @@ from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.symbols import is_private
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
-from sdyopt.mlir.pipeline.base import OptionValue
 from sdyopt.mlir.value_names import result_text
 from sdyopt.shardy.notation.partition_spec import annotation_spec
 from sdyopt.shardy.notation.sharding_on_mesh import NotExpressible, ShardingOnMesh
@@ -211,8 +211,6 @@ class AnnotationEdit(NamedTuple):
 
 # (operation -> its copy, rewriter of the copy): changes the copy.
 Rewrite = Callable[[Mapping[Op, Op], Rewriter], None]
-# Flag -> options.
-Passes = Mapping[str, Mapping[str, OptionValue]]
 
 
 class Change(NamedTuple):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from sdyopt.analysis.changes.edits import Change
-from sdyopt.analysis.changes.trials import pipeline_of
+from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT
 from sdyopt.base.dataclasses import NamedTuple

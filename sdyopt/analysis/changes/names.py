@@ -17,7 +17,8 @@ from sdyopt.analysis.changes.axes import Axes, axes_of_product, axes_of_sharding
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input, written
 from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import changed_results
-from sdyopt.analysis.changes.trials import Annotation, Trial, Trials
+from sdyopt.analysis.changes.trial import Annotation, Trial
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.execution_counts import (
     CONTROL_FLOW,
     CallLocations,

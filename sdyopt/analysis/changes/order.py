@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 
-from sdyopt.analysis.changes.effect import NOISE
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.edits import Change, annotation_of
+from sdyopt.analysis.changes.effect import NOISE, Figures, Measure, is_indexed
+from sdyopt.analysis.changes.proposals import SearchedProgram
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 
 # A change is nearly as fast as another one that saves this much more of the program's time.
 _NEARLY = Fraction(1, 20)
@@ -15,6 +19,137 @@ _NEARLY = Fraction(1, 20)
 _TENTH = Fraction(1, 10)
 # What is written at a part of the places comes first if it saves this share, and more for each of them.
 _HALF = Fraction(1, 2)
+# Memory and FLOPs may rise by this share.
+_MAY_RISE = Fraction(1, 10)
+# What sends more saves this share of the time, and what sends as much and reshards activations, the other.
+_FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
+# So it is if no more than this share of the FLOPs is left, which are known better than times. If the time at
+# most falls by a tenth, too, what is more than noise is enough.
+_FEWER_FLOPS = Fraction(3, 4)
+# A change is one for memory if it lowers the peak by this share, and by so many bytes; it may cost a part of
+# that share of the time.
+LEAST_OF_PEAK, _LEAST_OF_MEMORY, TIME_FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5)
+
+
+class Comparison(SearchedProgram):
+    """Which changes of a program pay, and which of them pays more.
+
+    The parameters are those of `Search`.
+    """
+
+    def __init__(
+        self, trials: Trials, memory: int | None, fills_memory: bool, moves_whole: bool, keeps_unsure: bool
+    ) -> None:
+        super().__init__(trials)
+        self.memory = memory
+        self.fills_memory = fills_memory
+        self.moves_whole = moves_whole
+        self._keeps_unsure = keeps_unsure
+
+    def pays(self, trial: Trial) -> bool:
+        """Whether a change is worth it on the whole."""
+        before, after = trial.before, trial.figures
+        if after is None or (trial.change.is_unsure and not self._keeps_unsure):
+            return False
+        if excess := self.excess(before):
+            # What makes it fit may cost any time, and what does a part of that, as large a share of the time.
+            removed = Fraction(excess - self.excess(after), excess)
+            seconds = (figures.at_most(self.moves_whole) for figures in (after, before))
+            return removed == 1 or (removed > 0 and next(seconds) <= (1 + removed) * next(seconds))
+        least_saved = _FOR_AS_MUCH if after.flops <= before.flops * _FEWER_FLOPS else _FOR_MORE
+        is_surely_faster = after.at_most(self.moves_whole) <= before.at_most(self.moves_whole) * (
+            1 - _FOR_MORE
+        )
+        least_saved = NOISE if is_surely_faster and least_saved < _FOR_MORE else least_saved
+        if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < least_saved):
+            return False
+        saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
+        least_saved = min(least_saved, _FOR_AS_MUCH)
+        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < least_saved:
+            return False
+        if self.moves_whole and self._shards_rows_further(trial.change):
+            return False
+        looks_up = any(map(is_indexed, trial.change.subjects))
+        edits = trial.change.edits
+        frees, is_new = any(edit.frees for edit in edits), all(edit.is_new_constraint for edit in edits)
+        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees, is_new and bool(edits)):
+            return False
+        # Then a donation cannot be used, and what is saved in a step is sent before the next one.
+        if after.carried > before.carried + NOISE * before.wire_bytes:
+            return False
+        # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
+        least, most = 1 - NOISE, 1 + _MAY_RISE
+        is_faster = after.of_step < before.of_step * least and self.cost(after) < self.cost(before) * least
+        if after.wire_bytes <= before.wire_bytes * (1 - _FOR_MORE) and trial.effect.holds:
+            # It sends so much less that the time may be the same.
+            is_faster |= (
+                after.of_step <= before.of_step * (1 + NOISE) and self.cost(after) < self.cost(before) * least
+            )
+        if trial.effect.holds and all(trial.effect.saved(measure) > 0 for measure in Measure):
+            # Less is sent, stored and computed, none of it in place of another.
+            is_faster |= after.of_step < before.of_step and self.cost(after) < self.cost(before)
+        if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
+            # A collective that the program writes is replaced by one that sends less: that is known better
+            # than its time.
+            is_faster |= self.cost(after) <= self.cost(before) * (1 + self.trials.error)
+        # Compilers decide what is on the chip.
+        peak = max(before.peak_bytes, self.trials.on_chip)
+        fits = self.fills_memory or after.peak_bytes <= peak * most
+        return is_faster and fits and after.flops <= before.flops * most
+
+    def _shards_rows_further(self, change: Change) -> bool:
+        """Whether rows of a table that are sharded get further axes: XLA looks them up at other expense."""
+        for edit in change.edits:
+            for dim in self._looked_up.get(edit.subject, ()):
+                before = annotation_of(edit.subject)
+                was = () if before is None else before.dims[dim].axes
+                if was and set(was) < set(edit.sharding.dims[dim].axes):
+                    return True
+        return False
+
+    @cached_property
+    def _looked_up(self) -> dict[object, tuple[int, ...]]:
+        """The dimensions of arguments along which the program looks up rows."""
+        looked_up: dict[object, tuple[int, ...]] = {}
+        for op in self.trials.module.walk():
+            if isinstance(op, GatherOp) and self.can_try:
+                argument = self.program.written_origins.argument(op.operands[0])
+                shapes = [getattr(value.type, "shape", None) for value in (argument, op.operands[0]) if value]
+                if argument is not None and shapes[0] == shapes[1]:
+                    looked_up[argument] = tuple(op.dimension_numbers.start_index_map)
+        return looked_up
+
+    def rank(self, trial: Trial) -> tuple[object, ...]:
+        """The sort key of changes."""
+        after = trial.after
+        return self.cost(after), after.conflicts, after.peak_bytes, *trial.change.size
+
+    def cost(self, figures: Figures) -> Fraction:
+        """Seconds, those between steps and of reshards that a partitioner may do otherwise included.
+
+        Excess of memory comes first.
+        """
+        return figures.at_most(self.moves_whole) + self.excess(figures)
+
+    def excess(self, figures: Figures) -> int:
+        """The bytes above the limit of the peak."""
+        return 0 if self.memory is None else max(0, figures.peak_bytes - self.memory)
+
+    def is_for_memory(self, trial: Trial) -> bool:
+        """Whether a change lowers the peak by much, and costs little time."""
+        change = trial.change
+        if trial.figures is None or change.is_unsure or change.turns_sharding_off or change.parts:
+            return False
+        if trial.may_send_still_more:
+            return False
+        before, after = trial.before, trial.after
+        saved = before.peak_bytes - max(after.peak_bytes, self.trials.on_chip)
+        share = Fraction(saved, before.peak_bytes)
+        if share < LEAST_OF_PEAK or saved < _LEAST_OF_MEMORY:
+            return False
+        most = 1 + TIME_FOR_MEMORY * share
+        is_slower = self.cost(after) > self.cost(before) * most or after.seconds > before.seconds * most
+        return not is_slower and after.flops <= before.flops * (1 + _MAY_RISE)
 
 
 def without_equals(trials: Sequence[Trial], moves_whole: bool) -> Iterable[Trial]:

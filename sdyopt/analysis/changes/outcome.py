@@ -5,28 +5,42 @@ Passes keep locations, so an operation of the program after the passes is found 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
-from sdyopt.analysis.changes.effect import CostedProgram, bytes_of_runs
+from sdyopt.analysis.changes.edits import Change, written
+from sdyopt.analysis.changes.effect import CostedProgram, Figures, bytes_of_runs
 from sdyopt.analysis.changes.originals import Originals
 from sdyopt.analysis.changes.roles import RoleGroup, ValueClass
+from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
 from sdyopt.analysis.figures.boundary import is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
-from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in
+from sdyopt.analysis.figures.execution_counts import AssumedTrips, entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Collective, Report
 from sdyopt.analysis.figures.local_shapes import bytes_of
 from sdyopt.analysis.figures.product_collectives import counted_collectives
+from sdyopt.analysis.figures.topology import Topology, assumed_topology
+from sdyopt.analysis.sharding_record.model import PropagationRun
+from sdyopt.analysis.sharding_record.record import ShardingRecord
+from sdyopt.base.context import keeping
+from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
+from sdyopt.base.diagnostics.ids import ADVICE
 from sdyopt.base.diagnostics.location import Location, UnknownLoc
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op, sharding_of
+from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.rewrite import Rewriter
 from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import BlockArgument
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.pipeline.base import Pass
+from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
+from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.record import FunctionResult, Subject
 
 
@@ -193,3 +207,150 @@ class PipelineOutcome:
                 if not isinstance(location, UnknownLoc):
                     sent_for[location] = sent_for.get(location, Fraction(0)) + sent
         return sent_for
+
+
+# A value of more dimensions takes as long as an operation more for each of them.
+_USUAL_RANK = 16
+
+
+def work_of(program: Op) -> int:
+    """How much work a trial of a program is, counted in operations on values of usual ranks."""
+    work = 0
+    for op in program.walk():
+        work += 1 + op.signature.cached(_more_work)
+    return work
+
+
+def _more_work(signature: OpSignature) -> int:
+    types = (*signature.operand_types, *signature.result_types)
+    ranks = [type.rank for type in types if isinstance(type, RankedTensor)]
+    return sum(max(0, rank - _USUAL_RANK) for rank in ranks)
+
+
+class NotCompleted(Exception):
+    """A pass failed on the program; its errors are emitted."""
+
+
+class ChangesWatch(Instrument):
+    """Sees whether passes change anything."""
+
+    def __init__(self) -> None:
+        self.has_changed = False
+
+    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
+        self.has_changed |= changed
+
+
+class PartitionedProgram:
+    """A program after changes, with collectives, and what becomes of its values. The program is not changed.
+
+    `make` makes of a program with collectives what has its figures. `kept` is what runs of passes share.
+    """
+
+    def __init__(
+        self,
+        module: Op,
+        pipeline: Pipeline,
+        machine: Topology | None,
+        made: tuple[Change, ...],
+        make: Callable[[Op, Topology, AssumedTrips], CostedProgram],
+        assumed: AssumedTrips,
+        kept: dict[Hashable, dict[Any, Any]],
+    ) -> None:
+        self.module = module
+        self._pipeline = pipeline
+        self._machine = machine or assumed_topology()
+        self.made = made
+        self._make = make
+        self._assumed = assumed
+        self._kept = kept
+        # What the passes said about the program without a change.
+        self.diagnostics: list[Diagnostic] = []
+        self._record = ShardingRecord()
+        self._copies: dict[Value, Value] = {}
+
+    @property
+    def can_try(self) -> bool:
+        """Whether a change may have an effect: the program does not have its collectives already."""
+        return bool(self._pipeline.elements)
+
+    @cached_property
+    def with_collectives(self) -> CostedProgram:
+        """The program with collectives. Raises NotCompleted if a pass fails; emits errors and advice."""
+        if not self.can_try:
+            return self._make(self.module, self._machine, self._assumed)
+        copy = self._changed((), self._copies)
+        with self._record.active(), handling(self.diagnostics.append), keeping(self._kept):
+            succeeded = run_pipeline(self._pipeline, copy, None)
+        for diagnostic in self.diagnostics:
+            if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
+                emit(diagnostic)
+        if not succeeded:
+            raise NotCompleted
+        return self._make(copy, self._machine, self._assumed)
+
+    @cached_property
+    def outcome(self) -> PipelineOutcome | None:
+        """The program with collectives, and what becomes of its values; None if a pass fails."""
+        try:
+            with handling(lambda _: None):
+                with_collectives = self.with_collectives
+        except (NotCompleted, DiagnosticError):
+            return None
+        return PipelineOutcome(with_collectives, self.originals)
+
+    @cached_property
+    def figures(self) -> Figures | None:
+        """The figures of the program as it is; None if a pass fails."""
+        return None if self.outcome is None else self.outcome.figures
+
+    @cached_property
+    def results(self) -> Results:
+        """The shardings of the results of the program as it is."""
+        return {} if self.outcome is None else shardings_of_results(self.outcome.module)
+
+    @cached_property
+    def originals(self) -> Originals:
+        """The program as it was written, for values of the program with collectives."""
+        assert self.with_collectives is not None
+        values_before = {copy: value for value, copy in self._copies.items()}
+        return Originals(self.module, self._record.values, values_before)
+
+    def written(self, value: Value) -> OpResult | BlockArgument | None:
+        """The value before passes of one of the program with collectives; None if a pass created it."""
+        return self.originals.value(value) if self.can_try else None
+
+    @property
+    def run(self) -> PropagationRun | None:
+        """The record of propagation, whose subjects `written` maps; None if there was none."""
+        assert self.with_collectives is not None
+        return self._record.runs[-1] if self._record.runs else None
+
+    def changed(self, *changes: Change) -> Op:
+        """A copy of the program with changes, before the pipeline."""
+        return self._changed(changes, {})
+
+    def _changed(
+        self,
+        changes: Sequence[Change],
+        values: dict[Value, Value],
+        copies: dict[Op, Op] | None = None,
+        watch: ChangesWatch | None = None,
+    ) -> Op:
+        rewriter = Rewriter()
+        copy = rewriter.clone(self.module, values)
+        of_op = {} if copies is None else copies
+        of_op.update(zip(self.module.walk(), copy.walk(), strict=True))
+        made = (*self.made, *changes)
+        for edit in written(made).values():
+            edit.edit(of_op, rewriter)
+        for change in made:
+            if change.rewrite is not None:
+                change.rewrite(of_op, rewriter)
+        watches = [] if watch is None else [watch]
+        for change in made:
+            if change.passes:
+                run_pipeline(pipeline_of(change.passes), copy, None, watches)
+        if watch is not None:
+            watch.has_changed |= rewriter.changed
+        return copy

@@ -16,53 +16,42 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain, islice
-from math import prod
 from time import monotonic
 
-from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, joined
-from sdyopt.analysis.changes.effect import NOISE, Figures, Measure, is_indexed
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
+from sdyopt.analysis.changes.effect import NOISE, Measure
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames, written_in_jax
-from sdyopt.analysis.changes.order import each_place_once, surest_first, without_equals
-from sdyopt.analysis.changes.outcome import Sent
-from sdyopt.analysis.changes.proposals import ProposedOn, proposals, sure_proposals
+from sdyopt.analysis.changes.order import (
+    LEAST_OF_PEAK,
+    TIME_FOR_MEMORY,
+    Comparison,
+    each_place_once,
+    surest_first,
+    without_equals,
+)
+from sdyopt.analysis.changes.outcome import Sent, work_of
+from sdyopt.analysis.changes.proposals import proposals, sure_proposals
 from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives, exchanges
-from sdyopt.analysis.changes.roles import Place, RoleGroup, roles_of
-from sdyopt.analysis.changes.trials import Trial, Trials, work_of
-from sdyopt.analysis.figures.product_collectives import counted_products
-from sdyopt.analysis.figures.totals import repeated_flops
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
-from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import Value
 from sdyopt.shardy.record import FunctionResult
 
-# Memory and FLOPs may rise by this share.
-_MAY_RISE = Fraction(1, 10)
-# What sends more saves this share of the time, and what sends as much and reshards activations, the other.
-_FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
-# So it is if no more than this share of the FLOPs is left, which are known better than times. If the time at
-# most falls by a tenth, too, what is more than noise is enough.
-_FEWER_FLOPS = Fraction(3, 4)
 # A change is one for a place that sends so much less with it.
 _LEAST_AT_PLACE = Fraction(1, 10)
 # So many lines are searched in any case.
 _LINES = 3
 # So many changes are made together, and so many of those that pay, and of others, are tried for the next one.
 _MAX_TOGETHER, _LOOKED_AT = 4, 6
-# A change is one for memory if it lowers the peak by this share, and by so many bytes; it may cost a part of
-# that share of the time. So many are tried for that alone.
-_LEAST_OF_PEAK, _LEAST_OF_MEMORY, _TIME_FOR_MEMORY, _FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5), 4
+# So many changes are tried for memory alone.
+_FOR_MEMORY = 4
 # An estimate takes this part of the time of a trial.
 _BY_ESTIMATE = 10
 # The time of an exchange of axes, or of two changes that pay, may be estimated by this share too high.
 _ESTIMATED = Fraction(1, 10)
-# A product that repeats more than this share of the FLOPs is sharded along so many axes that it lacks.
-_REPEATED, _REPEATED_AXES = NOISE, 2
 # So many of the first changes are tried by all passes.
 _IN_FULL = 3
 # So many of the changes that are best with fewer layers are tried on the whole program.
@@ -94,7 +83,7 @@ BUDGET = TrialBudget(15_000, 8, 64)
 SEQUENCE = TrialBudget(500_000, 24, 400)
 
 
-class Search:
+class Search(Comparison):
     """The changes of one program, as far as a budget allows.
 
     `memory` is what a device has: what lowers the peak comes first if the program needs more. `fills_memory`:
@@ -118,15 +107,11 @@ class Search:
         keeps_unsure: bool = False,
         show: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
-        self.trials = trials
-        self.memory = memory
-        self.fills_memory = fills_memory
-        self.moves_whole = moves_whole
+        super().__init__(trials, memory, fills_memory, moves_whole, keeps_unsure)
         self.seconds = seconds
         self._budget = budget or BUDGET
         self._jobs = jobs
         self._keeps_slower = keeps_slower
-        self._keeps_unsure = keeps_unsure
         self._show = show
         self._start = monotonic()
         self.limit = self._budget.changes(self._size)
@@ -151,33 +136,6 @@ class Search:
         """The names of the places of the program."""
         return ChangeNames(self.trials.module)
 
-    @cached_property
-    def mesh(self) -> MeshOfProgram | None:
-        """The mesh that changes are on."""
-        return mesh_of(self.trials.module)
-
-    @cached_property
-    def roles(self) -> list[RoleGroup]:
-        """The roles of the values of the program."""
-        return roles_of(self.trials.module)
-
-    @property
-    def can_try(self) -> bool:
-        """Whether there is anything to try: the program can be partitioned, for several devices."""
-        is_possible = self.trials.can_try and self.mesh is not None and bool(self.mesh.sizes)
-        return is_possible and self.trials.outcome is not None
-
-    @cached_property
-    def program(self) -> ProposedOn:
-        """The program to propose changes of."""
-        return self.proposed_on(self.trials)
-
-    def proposed_on(self, trials: Trials) -> ProposedOn:
-        """The program after changes, to propose further ones."""
-        outcome = trials.outcome
-        assert self.mesh is not None and outcome is not None
-        return ProposedOn(trials.module, self.mesh, outcome, trials.run, self.roles, trials.made)
-
     # --- What pays ----------------------------------------------------------------------------------
 
     @cached_property
@@ -191,28 +149,13 @@ class Search:
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
         of_peak = islice(at_peak(self.program), _FOR_MEMORY) if self.is_above_memory else ()
         asked = self._usable(
-            chain(sure_proposals(self.program), of_peak, self._for_repeated_product(), of_places)
+            chain(sure_proposals(self.program), of_peak, self.for_repeated_product(), of_places)
         )
         asked = asked[: self._further]
         likely = self.likely(self.trials, possible, asked)
         asked = [change for change in asked if change.key not in self._no_better]
         trials = list(self.tries(self.trials, likely, asked=asked))
         return self._confirmed([*trials, *self._exchanged(costliest)])
-
-    def _for_repeated_product(self) -> Iterator[Change]:
-        """The changes that shard the product that devices repeat most, if they repeat much."""
-        outcome = self.program.outcome
-        devices = outcome.report.devices
-        products = zip(counted_products(outcome.module), outcome.report.products, strict=True)
-        repeated = [
-            (share, op, product)
-            for op, product in products
-            if product.spare_axes and (share := repeated_flops(product, devices)) is not None
-        ]
-        if repeated:
-            most, op, product = max(repeated, key=lambda item: item[0])
-            if most > _REPEATED * outcome.figures.flops:
-                yield from self.sharing(op, product.spare_axes)
 
     def _exchanged(self, places: Iterable[tuple[str, str, str]]) -> Iterator[Trial]:
         """The exchanges of axes of weights that an estimate leaves out: it may be wrong in their time."""
@@ -354,34 +297,19 @@ class Search:
             for change in wanted
             if (trial := known[change.key]) is None or (trial.figures is None and not trial.has_failed)
         ]
-        before, most = self.program.outcome.figures, 1 + _TIME_FOR_MEMORY
+        before, most = self.program.outcome.figures, 1 + TIME_FOR_MEMORY
         cut = EstimatedCost(before.seconds * most, self.cost(before) * most * self.moves_whole)
         for _ in self.tries(self.trials, (), cut, asked=new):
             pass
-        lowering = [trial for trial in (*ranked, *self._known.values()) if self._is_for_memory(trial)]
+        lowering = [trial for trial in (*ranked, *self._known.values()) if self.is_for_memory(trial)]
         least = min((trial.after.peak_bytes for trial in lowering), default=0)
         nearly = [
             trial
             for trial in lowering
-            if trial.after.peak_bytes - least <= _LEAST_OF_PEAK * (trial.before.peak_bytes - least)
+            if trial.after.peak_bytes - least <= LEAST_OF_PEAK * (trial.before.peak_bytes - least)
         ]
         best = min(nearly, key=self.rank, default=None)
         return None if best is None else self.worded(best)
-
-    def _is_for_memory(self, trial: Trial) -> bool:
-        change = trial.change
-        if trial.figures is None or change.is_unsure or change.turns_sharding_off or change.parts:
-            return False
-        if trial.may_send_still_more:
-            return False
-        before, after = trial.before, trial.after
-        saved = before.peak_bytes - max(after.peak_bytes, self.trials.on_chip)
-        share = Fraction(saved, before.peak_bytes)
-        if share < _LEAST_OF_PEAK or saved < _LEAST_OF_MEMORY:
-            return False
-        most = 1 + _TIME_FOR_MEMORY * share
-        is_slower = self.cost(after) > self.cost(before) * most or after.seconds > before.seconds * most
-        return not is_slower and after.flops <= before.flops * (1 + _MAY_RISE)
 
     # --- Places -------------------------------------------------------------------------------------
 
@@ -494,37 +422,6 @@ class Search:
         trial = self._known.get(change.key)
         return trial is not None and (not self._keeps_slower or trial.figures is not None or trial.has_failed)
 
-    # --- Proposals that are asked for ---------------------------------------------------------------
-
-    def sharing(self, product: Op, axes: Sequence[str]) -> Iterator[Change]:
-        """The operands and the result of a product, sharded along one of the first axes that it lacks."""
-        for axis in axes[:_REPEATED_AXES]:
-            for value in (*product.operands[:2], product.results[0]):
-                yield from self.with_axis(value, axis)
-
-    def with_axis(self, value: Value, axis: str) -> Iterator[Change]:
-        """One axis more at what is like a value after the passes, in each dimension that it divides."""
-        written = self.program.originals.place(value) if self.can_try else None
-        if written is not None and isinstance(written.type, RankedTensor):
-            current = axes_of_sharding(annotation_of(written), written.type.rank)
-            yield from self._with_axis(Place(written, written.type.shape, None), current, axis)
-
-    def inputs_with_axis(self, axis: str) -> Iterator[Change]:
-        """One axis more at inputs, in each dimension that it divides, the largest inputs first."""
-        inputs = [role for role in self.roles if role.is_input] if self.can_try else []
-        for role in sorted(inputs, key=lambda role: -prod(role.shape)):
-            yield from self._with_axis(role.places[0], role.places[0].axes, axis)
-
-    def _with_axis(self, place: Place, current: Axes | None, axis: str) -> Iterator[Change]:
-        assert self.mesh is not None
-        for dim in range(len(current or ())):
-            if current is not None and not any(axis in names for names in current):
-                axes = with_axis(current, dim, axis)
-                if axis in self.mesh.sizes and self.mesh.fits(axes, place.shape):
-                    yield self.program.alike(
-                        AnnotationEdit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
-                    )
-
     # --- Trials -------------------------------------------------------------------------------------
 
     def tries(
@@ -618,94 +515,3 @@ class Search:
         self.memory, self.reduced = memory, self.tried
         self.limit = self.tried + limit
         return [change for _, change in pairs[: min(limit, _MAX_LIKELY)]]
-
-    # --- Comparison -----------------------------------------------------------------------------------
-
-    def pays(self, trial: Trial) -> bool:
-        """Whether a change is worth it on the whole."""
-        before, after = trial.before, trial.figures
-        if after is None or (trial.change.is_unsure and not self._keeps_unsure):
-            return False
-        if excess := self.excess(before):
-            # What makes it fit may cost any time, and what does a part of that, as large a share of the time.
-            removed = Fraction(excess - self.excess(after), excess)
-            seconds = (figures.at_most(self.moves_whole) for figures in (after, before))
-            return removed == 1 or (removed > 0 and next(seconds) <= (1 + removed) * next(seconds))
-        least_saved = _FOR_AS_MUCH if after.flops <= before.flops * _FEWER_FLOPS else _FOR_MORE
-        is_surely_faster = after.at_most(self.moves_whole) <= before.at_most(self.moves_whole) * (
-            1 - _FOR_MORE
-        )
-        least_saved = NOISE if is_surely_faster and least_saved < _FOR_MORE else least_saved
-        if trial.may_send_still_more or (trial.sends_more and trial.saved(self.moves_whole) < least_saved):
-            return False
-        saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
-        least_saved = min(least_saved, _FOR_AS_MUCH)
-        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < least_saved:
-            return False
-        if self.moves_whole and self._shards_rows_further(trial.change):
-            return False
-        looks_up = any(map(is_indexed, trial.change.subjects))
-        edits = trial.change.edits
-        frees, is_new = any(edit.frees for edit in edits), all(edit.is_new_constraint for edit in edits)
-        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees, is_new and bool(edits)):
-            return False
-        # Then a donation cannot be used, and what is saved in a step is sent before the next one.
-        if after.carried > before.carried + NOISE * before.wire_bytes:
-            return False
-        # Both must fall: a change that only avoids reshards of activations is better for some partitioners.
-        least, most = 1 - NOISE, 1 + _MAY_RISE
-        is_faster = after.of_step < before.of_step * least and self.cost(after) < self.cost(before) * least
-        if after.wire_bytes <= before.wire_bytes * (1 - _FOR_MORE) and trial.effect.holds:
-            # It sends so much less that the time may be the same.
-            is_faster |= (
-                after.of_step <= before.of_step * (1 + NOISE) and self.cost(after) < self.cost(before) * least
-            )
-        if trial.effect.holds and all(trial.effect.saved(measure) > 0 for measure in Measure):
-            # Less is sent, stored and computed, none of it in place of another.
-            is_faster |= after.of_step < before.of_step and self.cost(after) < self.cost(before)
-        if trial.change.op is not None and after.wire_bytes < before.wire_bytes * least:
-            # A collective that the program writes is replaced by one that sends less: that is known better
-            # than its time.
-            is_faster |= self.cost(after) <= self.cost(before) * (1 + self.trials.error)
-        # Compilers decide what is on the chip.
-        peak = max(before.peak_bytes, self.trials.on_chip)
-        fits = self.fills_memory or after.peak_bytes <= peak * most
-        return is_faster and fits and after.flops <= before.flops * most
-
-    def _shards_rows_further(self, change: Change) -> bool:
-        """Whether rows of a table that are sharded get further axes: XLA looks them up at other expense."""
-        for edit in change.edits:
-            for dim in self._looked_up.get(edit.subject, ()):
-                before = annotation_of(edit.subject)
-                was = () if before is None else before.dims[dim].axes
-                if was and set(was) < set(edit.sharding.dims[dim].axes):
-                    return True
-        return False
-
-    @cached_property
-    def _looked_up(self) -> dict[object, tuple[int, ...]]:
-        """The dimensions of arguments along which the program looks up rows."""
-        looked_up: dict[object, tuple[int, ...]] = {}
-        for op in self.trials.module.walk():
-            if isinstance(op, GatherOp) and self.can_try:
-                argument = self.program.written_origins.argument(op.operands[0])
-                shapes = [getattr(value.type, "shape", None) for value in (argument, op.operands[0]) if value]
-                if argument is not None and shapes[0] == shapes[1]:
-                    looked_up[argument] = tuple(op.dimension_numbers.start_index_map)
-        return looked_up
-
-    def rank(self, trial: Trial) -> tuple[object, ...]:
-        """The sort key of changes."""
-        after = trial.after
-        return self.cost(after), after.conflicts, after.peak_bytes, *trial.change.size
-
-    def cost(self, figures: Figures) -> Fraction:
-        """Seconds, those between steps and of reshards that a partitioner may do otherwise included.
-
-        Excess of memory comes first.
-        """
-        return figures.at_most(self.moves_whole) + self.excess(figures)
-
-    def excess(self, figures: Figures) -> int:
-        """The bytes above the limit of the peak."""
-        return 0 if self.memory is None else max(0, figures.peak_bytes - self.memory)

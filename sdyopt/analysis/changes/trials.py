@@ -14,13 +14,13 @@ from __future__ import annotations
 import os
 import pickle
 import sys
-from collections.abc import Callable, Hashable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
 
-from sdyopt.analysis.changes.edits import Change, Passes, written
+from sdyopt.analysis.changes.edits import Change, written
 from sdyopt.analysis.changes.effect import (
     NOISE,
     CostedProgram,
@@ -30,48 +30,40 @@ from sdyopt.analysis.changes.effect import (
     seconds_of_unknown_loops,
 )
 from sdyopt.analysis.changes.estimates import Estimate, EstimatedCost, is_unpredicted
-from sdyopt.analysis.changes.originals import Originals
 from sdyopt.analysis.changes.outcome import (
-    PipelineOutcome,
+    ChangesWatch,
+    PartitionedProgram,
     Results,
     Sent,
     key_of_program,
     sent_by_place,
     shardings_of_results,
+    work_of,
 )
 from sdyopt.analysis.changes.prices import Prices
 from sdyopt.analysis.changes.processes import Answer, Start, TrialProcesses, edit_at, prepare
 from sdyopt.analysis.changes.propagated import Propagated, propagated
-from sdyopt.analysis.figures.assumed_pipeline import PIPELINE, assumed_options
-from sdyopt.analysis.figures.collective_traffic import is_partitioned
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.figures.assumed_pipeline import Passes, pipeline_of
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips, ExecutionCounts
 from sdyopt.analysis.figures.figures import Report
 from sdyopt.analysis.figures.program_report import report_unless
-from sdyopt.analysis.figures.topology import Topology, assumed_topology, likely_error
+from sdyopt.analysis.figures.topology import Topology, likely_error
 from sdyopt.analysis.figures.totals import time_totals
-from sdyopt.analysis.sharding_record.model import PropagationRun
-from sdyopt.analysis.sharding_record.record import ShardingRecord
 from sdyopt.base.context import ContextPart, keeping
-from sdyopt.base.dataclasses import NamedTuple
-from sdyopt.base.diagnostics.diagnostic import Diagnostic, DiagnosticError, Severity, emit, handling
-from sdyopt.base.diagnostics.ids import ADVICE
+from sdyopt.base.diagnostics.diagnostic import DiagnosticError, handling
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.base.parent_process import end_with
 from sdyopt.base.releases import following
 from sdyopt.mlir.asm.parser.module_parser import ParseOptions, parse_module
 from sdyopt.mlir.asm.printer.asm_printer import print_for_note
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
-from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
-from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
-from sdyopt.mlir.dialects.sdy.ops import ReshardOp
-from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
-from sdyopt.mlir.ir.types import RankedTensor
-from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
+from sdyopt.mlir.ir.value import Value
 from sdyopt.mlir.ir.verify import Verifier
 from sdyopt.mlir.pipeline.base import Pass
-from sdyopt.mlir.pipeline.run import Instrument, run_pipeline
+from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline, parse_pipeline
 from sdyopt.mlir.registry import dialects_of_run, lookup
 
@@ -81,59 +73,12 @@ MAX_TRIALS = 8
 
 T = TypeVar("T")
 
-_PROPAGATE: Passes = {"sdy-propagation-pipeline": {"enable_insert_explicit_collectives": True}}
-_LOWER: Passes = {
-    "sdy-reshard-to-collectives": {},
-    "canonicalize": {"enable_patterns": (COLLECTIVE_LABEL,), "top_down": False},
-}
-
-
-class NotCompleted(Exception):
-    """A pass failed on the program; its errors are emitted."""
-
-
-def is_complete(module: Op) -> bool:
-    """Whether a program has its collectives, and needs no pass."""
-    return is_partitioned(module) or (_has(module, CollectiveOp) and not _has(module, ReshardOp))
-
-
-def _has(module: Op, kind: type[Op]) -> bool:
-    return any(isinstance(op, kind) for op in module.walk())
-
-
-def completing_pipeline(module: Op, has_passes: bool = False, machine: Topology | None = None) -> Pipeline:
-    """The passes that make collectives explicit, after those of the command line if any.
-
-    Empty if it has its collectives. If its reshards were inserted, the remaining ones are lowered. On any
-    other program the pipeline runs that reports assume for the machine or, after passes, Shardy's own.
-    """
-    if is_complete(module):
-        return Pipeline()
-    if _has(module, CollectiveOp):
-        return pipeline_of(_LOWER)
-    compiler = "" if machine is None else machine.compiler
-    return pipeline_of(_PROPAGATE if has_passes else {PIPELINE: assumed_options(compiler)})
-
-
-def pipeline_of(passes: Passes) -> Pipeline:
-    """Passes as a pipeline."""
-    pipeline = Pipeline()
-    for flag, options in passes.items():
-        pipeline.add_nested(lookup(flag).create(options))
-    return pipeline
-
-
-# A value of more dimensions takes as long as an operation more for each of them.
-_USUAL_RANK = 16
-
 # What saves less than this share of the time by an estimate saves less than what pays.
 _LEAST_SAVED = NOISE * Fraction(3, 4)
 # In a smaller program, a trial takes little time, and estimates miss what few operations take together: so it
 # need only be more than what numbers are rounded by. What is compared with another program than the one as it
 # is, such as that after a change, may take this share longer.
 LEAST_ESTIMATED, _ROUNDED, _MISSED = 400, Fraction(1, 10**8), Fraction(1, 20)
-# What lowers the peak by this share is for that.
-_LOWER_PEAK = Fraction(1, 10)
 # The operations that each process has at least: two take a ninth more processor time than one for 6,600.
 _MIN_SHARED = 3_000
 
@@ -148,141 +93,13 @@ _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
 _INSERTS_RESHARDS = "sdy-insert-explicit-reshards"
 
 
-class CompiledCost(NamedTuple):
-    """The bytes that a device sends under XLA, and the seconds of its collectives on a topology."""
-
-    wire_bytes: Fraction
-    seconds: Fraction
-
-
-class Annotation(NamedTuple):
-    """A sharding to write: where, as a PartitionSpec if one can express it, and as MLIR."""
-
-    place: str
-    spec: str | None
-    sdy: str
-
-
-class Trial(NamedTuple):
-    """A change with the figures of the program before and after it.
-
-    `figures` are those after it; None if it is slower, or if `has_failed`: the pipeline fails on the changed
-    program. `shardings` are those of the results of the program then, and `sent` the bytes by place.
-
-    A trial that is shown has words: `text` says what to write, and `now` what is written there, "" for a
-    result or several places. `results` are the results without an annotation that are sharded otherwise: who
-    uses them may have to reshard. `texts` are those of several changes in one. `compiled` is what XLA sends
-    before and after, if that is verified. `fits_in` is the memory that the program fits in only with it.
-    """
-
-    change: Change
-    before: Figures
-    figures: Figures | None
-    has_failed: bool = False
-    shardings: Results | None = None
-    sent: Sent | None = None
-    text: str = ""
-    now: str = ""
-    annotations: tuple[Annotation, ...] = ()
-    results: tuple[Annotation, ...] = ()
-    compiled: tuple[CompiledCost, CompiledCost] | None = None
-    texts: tuple[str, ...] = ()
-    fits_in: int | None = None
-
-    @property
-    def after(self) -> Figures:
-        """The figures of the program after it."""
-        assert self.figures is not None
-        return self.figures
-
-    @property
-    def effect(self) -> Effect:
-        """What it changes."""
-        return Effect(self.before, self.after)
-
-    def saved(self, moves_whole: bool) -> Fraction:
-        """The share of the time that it saves at least: of the time, or of that at most."""
-        before, after = self.before, self.after
-        if not before.of_step:
-            return Fraction(0)
-        share_at_most = after.at_most(moves_whole) / before.at_most(moves_whole)
-        return 1 - max(after.of_step / before.of_step, share_at_most)
-
-    @property
-    def sends_more(self) -> bool:
-        """Whether a device sends more after it, by more than noise."""
-        return self.after.wire_bytes > self.before.wire_bytes * (1 + NOISE)
-
-    @property
-    def may_send_still_more(self) -> bool:
-        """Whether a device sends more after it, and a partitioner may send still more.
-
-        It may not if all that it may do otherwise is less than before.
-        """
-        before, after = self.before, self.after
-        is_less = after.of_results <= before.of_results and after.sliced <= before.sliced
-        return self.sends_more and not self.effect.holds and not (is_less and after.penalty < before.penalty)
-
-    @property
-    def seconds_in_xla(self) -> tuple[Fraction, Fraction] | None:
-        """The seconds before and after it with XLA's communication, and our estimate of the rest."""
-        if self.compiled is None:
-            return None
-        before, after = self.compiled
-        return before.seconds + self.before.compute, after.seconds + self.after.compute
-
-    @property
-    def is_confirmed(self) -> bool:
-        """Whether XLA sends no more after it, and takes no longer; so if that is not verified."""
-        if self.compiled is None:
-            return True
-        assert self.seconds_in_xla is not None
-        (before, after), (earlier, later) = self.compiled, self.seconds_in_xla
-        return after.wire_bytes <= before.wire_bytes and later <= earlier
-
-    @property
-    def is_contradicted(self) -> bool:
-        """Whether XLA takes no less time after it, and sends no less, by more than noise: it gains nothing.
-
-        What lowers the peak, or computes less, need not send less, but must not send more, nor take longer.
-        """
-        if self.compiled is None:
-            return False
-        assert self.seconds_in_xla is not None
-        (before, after), (earlier, later) = self.compiled, self.seconds_in_xla
-        if later < earlier * (1 - NOISE) or after.wire_bytes < before.wire_bytes * (1 - NOISE):
-            return False
-        if after.wire_bytes > before.wire_bytes * (1 + NOISE) or later > earlier * (1 + NOISE):
-            return later >= earlier
-        saves_memory = self.after.peak_bytes <= self.before.peak_bytes * (1 - _LOWER_PEAK)
-        return not saves_memory and self.after.flops >= self.before.flops * (1 - NOISE)
-
-    @property
-    def is_conflict_free(self) -> bool:
-        """Whether partitioners send the same after it."""
-        return self.effect.is_conflict_free
-
-    def answer(self) -> Answer:
-        return self.figures, self.has_failed, self.shardings, self.sent
-
-
 # The figures, shardings of results and bytes by place of a program.
 _Measured = tuple[Figures | None, Results | None, Sent | None]
 # That of a program above the limit.
 _SLOWER: _Measured = None, None, None
 
 
-class ChangesWatch(Instrument):
-    """Sees whether passes change anything."""
-
-    def __init__(self) -> None:
-        self.has_changed = False
-
-    def after_pass(self, pass_: Pass, op: Op, changed: bool) -> None:
-        self.has_changed |= changed
-
-
-class Trials:
+class Trials(PartitionedProgram):
     """Trials on one program, after changes that are made first. The program is not changed.
 
     `make` makes of a program with collectives what has its figures.
@@ -301,83 +118,16 @@ class Trials:
         assumed: AssumedTrips = NONE_ASSUMED,
         before: Trials | None = None,
     ) -> None:
-        self.module = module
+        super().__init__(
+            module, pipeline, machine, made, make, assumed, {} if before is None else before._kept
+        )
         self._from = before
-        self._pipeline = pipeline
-        self._machine = machine or assumed_topology()
-        self.made = made
         self._may_fork = may_fork and hasattr(os, "fork")
         self._processes = processes or TrialProcesses(module, pipeline, self._machine)
-        self._make = make
-        self._assumed = assumed
-        # What the passes said about the program without a change.
-        self.diagnostics: list[Diagnostic] = []
-        self._record = ShardingRecord()
-        self._copies: dict[Value, Value] = {}
         self._shared: dict[object, Any] = {}
         # By a limit, if the program is slower, and the program when its annotations are reshards; None if a
         # pass fails after that.
         self._measured: dict[object, _Measured | None] = {}
-        self._kept: dict[Hashable, dict[Any, Any]] = {} if before is None else before._kept
-
-    # --- The program without a change -----------------------------------------------------------------
-
-    @property
-    def can_try(self) -> bool:
-        """Whether a change may have an effect: the program does not have its collectives already."""
-        return bool(self._pipeline.elements)
-
-    @cached_property
-    def with_collectives(self) -> CostedProgram:
-        """The program with collectives. Raises NotCompleted if a pass fails; emits errors and advice."""
-        if not self.can_try:
-            return self._make(self.module, self._machine, self._assumed)
-        copy = self._changed((), self._copies)
-        with self._record.active(), handling(self.diagnostics.append), keeping(self._kept):
-            succeeded = run_pipeline(self._pipeline, copy, None)
-        for diagnostic in self.diagnostics:
-            if diagnostic.severity is Severity.ERROR or diagnostic.id in ADVICE:
-                emit(diagnostic)
-        if not succeeded:
-            raise NotCompleted
-        return self._make(copy, self._machine, self._assumed)
-
-    @cached_property
-    def outcome(self) -> PipelineOutcome | None:
-        """The program with collectives, and what becomes of its values; None if a pass fails."""
-        try:
-            with handling(lambda _: None):
-                with_collectives = self.with_collectives
-        except (NotCompleted, DiagnosticError):
-            return None
-        return PipelineOutcome(with_collectives, self.originals)
-
-    @cached_property
-    def figures(self) -> Figures | None:
-        """The figures of the program as it is; None if a pass fails."""
-        return None if self.outcome is None else self.outcome.figures
-
-    @cached_property
-    def results(self) -> Results:
-        """The shardings of the results of the program as it is."""
-        return {} if self.outcome is None else shardings_of_results(self.outcome.module)
-
-    @cached_property
-    def originals(self) -> Originals:
-        """The program as it was written, for values of the program with collectives."""
-        assert self.with_collectives is not None
-        values_before = {copy: value for value, copy in self._copies.items()}
-        return Originals(self.module, self._record.values, values_before)
-
-    def written(self, value: Value) -> OpResult | BlockArgument | None:
-        """The value before passes of one of the program with collectives; None if a pass created it."""
-        return self.originals.value(value) if self.can_try else None
-
-    @property
-    def run(self) -> PropagationRun | None:
-        """The record of propagation, whose subjects `written` maps; None if there was none."""
-        assert self.with_collectives is not None
-        return self._record.runs[-1] if self._record.runs else None
 
     def shared(self, make: Callable[[Trials], T]) -> T:
         """The result of a function of these trials, computed once."""
@@ -425,39 +175,10 @@ class Trials:
         """The trials on another program, such as one with fewer layers."""
         return Trials(module, self._pipeline, self._machine, may_fork=self._may_fork, assumed=self._assumed)
 
-    def changed(self, *changes: Change) -> Op:
-        """A copy of the program with changes, before the pipeline."""
-        return self._changed(changes, {})
-
     @cached_property
     def _verifier(self) -> Verifier:
         dialects = dialects_of_run()
         return Verifier(dialects, plain_type, print_for_note)
-
-    def _changed(
-        self,
-        changes: Sequence[Change],
-        values: dict[Value, Value],
-        copies: dict[Op, Op] | None = None,
-        watch: ChangesWatch | None = None,
-    ) -> Op:
-        rewriter = Rewriter()
-        copy = rewriter.clone(self.module, values)
-        of_op = {} if copies is None else copies
-        of_op.update(zip(self.module.walk(), copy.walk(), strict=True))
-        made = (*self.made, *changes)
-        for edit in written(made).values():
-            edit.edit(of_op, rewriter)
-        for change in made:
-            if change.rewrite is not None:
-                change.rewrite(of_op, rewriter)
-        watches = [] if watch is None else [watch]
-        for change in made:
-            if change.passes:
-                run_pipeline(pipeline_of(change.passes), copy, None, watches)
-        if watch is not None:
-            watch.has_changed |= rewriter.changed
-        return copy
 
     def partitioned(self, change: Change, copies: dict[Op, Op] | None = None) -> CostedProgram | None:
         """A copy of the program after a change, with collectives; None if a pass fails.
@@ -756,17 +477,3 @@ def main() -> None:
             trial = trials._trial(Change(tuple(edit_at(ops, *item) for item in placed)), limit)
             pickle.dump(trial.answer(), sys.stdout.buffer)
             sys.stdout.buffer.flush()
-
-
-def work_of(program: Op) -> int:
-    """How much work a trial of a program is, counted in operations on values of usual ranks."""
-    work = 0
-    for op in program.walk():
-        work += 1 + op.signature.cached(_more_work)
-    return work
-
-
-def _more_work(signature: OpSignature) -> int:
-    types = (*signature.operand_types, *signature.result_types)
-    ranks = [type.rank for type in types if isinstance(type, RankedTensor)]
-    return sum(max(0, rank - _USUAL_RANK) for rank in ranks)

@@ -27,9 +27,11 @@ from sdyopt.analysis.changes.effect import NOISE, Effect, Measure
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.names import ExplanationNames, axis_text
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.causes import stated_results, with_stated_results
 from sdyopt.analysis.figures.execution_counts import entry_functions
 from sdyopt.analysis.figures.figures import Collective, Report

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from sdyopt.analysis.figures.collective_traffic import is_partitioned
+from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.interface import Program
 from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, emit
@@ -12,12 +13,14 @@ from sdyopt.base.diagnostics.ids import NO_LINES
 from sdyopt.base.diagnostics.location import without_offset
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.collectives import CollectiveOp
 from sdyopt.mlir.dialects.sdy.mesh import SHARDING
-from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp
+from sdyopt.mlir.dialects.sdy.ops import NamedComputationOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.value_shardings import DataFlowEdgeOp
 from sdyopt.mlir.ir.attribute import DictAttr
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.pipeline.base import OptionValue
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.mlir.registry import lookup
 from sdyopt.shardy.notation.hlo_programs import hlo_shardings, sharded_operation_count
@@ -111,3 +114,44 @@ def _attributes(op: Op) -> Iterable[DictAttr]:
     if isinstance(op, FuncOp):
         return *op.argument_attributes, *op.result_attributes
     return (op.attributes,)
+
+
+# Flag -> options.
+Passes = Mapping[str, Mapping[str, OptionValue]]
+
+_PROPAGATE: Passes = {"sdy-propagation-pipeline": {"enable_insert_explicit_collectives": True}}
+_LOWER: Passes = {
+    "sdy-reshard-to-collectives": {},
+    "canonicalize": {"enable_patterns": (COLLECTIVE_LABEL,), "top_down": False},
+}
+
+
+def is_complete(module: Op) -> bool:
+    """Whether a program has its collectives, and needs no pass."""
+    return is_partitioned(module) or (_has(module, CollectiveOp) and not _has(module, ReshardOp))
+
+
+def _has(module: Op, kind: type[Op]) -> bool:
+    return any(isinstance(op, kind) for op in module.walk())
+
+
+def completing_pipeline(module: Op, has_passes: bool = False, machine: Topology | None = None) -> Pipeline:
+    """The passes that make collectives explicit, after those of the command line if any.
+
+    Empty if it has its collectives. If its reshards were inserted, the remaining ones are lowered. On any
+    other program the pipeline runs that reports assume for the machine or, after passes, Shardy's own.
+    """
+    if is_complete(module):
+        return Pipeline()
+    if _has(module, CollectiveOp):
+        return pipeline_of(_LOWER)
+    compiler = "" if machine is None else machine.compiler
+    return pipeline_of(_PROPAGATE if has_passes else {PIPELINE: assumed_options(compiler)})
+
+
+def pipeline_of(passes: Passes) -> Pipeline:
+    """Passes as a pipeline."""
+    pipeline = Pipeline()
+    for flag, options in passes.items():
+        pipeline.add_nested(lookup(flag).create(options))
+    return pipeline

@@ -9,9 +9,11 @@ from functools import cached_property
 
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
 from sdyopt.analysis.changes.names import ChangeNames, sdy_help
-from sdyopt.analysis.changes.outcome import place_of_collective
+from sdyopt.analysis.changes.outcome import NotCompleted, place_of_collective
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import NotCompleted, Trial, completing_pipeline, trials_on
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import trials_on
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.source_locations import (
     SCRIPT,
     SourceLocation,

@@ -45,7 +45,7 @@ from sdyopt.tools.api.shardings import topology_of
 
 if TYPE_CHECKING:  # imported only for comparisons, because importing rich is slow
     from sdyopt.analysis.advise import adviser as found
-    from sdyopt.analysis.changes.trials import Trial
+    from sdyopt.analysis.changes.trial import Trial
     from sdyopt.analysis.comparison import comparison
     from sdyopt.analysis.comparison.program_values import ProgramValue
 

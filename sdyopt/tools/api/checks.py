@@ -34,7 +34,7 @@ from sdyopt.tools.api.reports import Explanation, Report
 from sdyopt.tools.api.shardings import memory_of_device, topology_file_of, topology_of
 
 if TYPE_CHECKING:  # imported only for checks
-    from sdyopt.analysis.changes.trials import Annotation, Trial
+    from sdyopt.analysis.changes.trial import Annotation, Trial
     from sdyopt.analysis.mesh_sweep import sweep
     from sdyopt.analysis.report.check import checker
 

@@ -19,7 +19,8 @@ from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.roles import roles_of, statement_of
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Annotation, Trial, Trials, trials_on
+from sdyopt.analysis.changes.trial import Annotation, Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.source_locations import UserLines
 from sdyopt.analysis.figures.topology import built_in_topology

@@ -18,7 +18,9 @@ from sdyopt.analysis.changes.outcome import key_of_program
 from sdyopt.analysis.changes.prices import Priced
 from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
-from sdyopt.analysis.changes.trials import Trial, Trials, pipeline_of, trials_on
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
+from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp

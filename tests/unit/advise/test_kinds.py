@@ -14,7 +14,8 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.proposals import kinds
 from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument

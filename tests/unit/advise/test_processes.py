@@ -13,7 +13,9 @@ import sdyopt
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.processes import TrialProcesses
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trial, Trials, pipeline_of, trials_on
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
+from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
 from sdyopt.analysis.figures.machines import MACHINES
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp

@@ -21,7 +21,8 @@ from sdyopt.analysis.changes.proposals.shard_maps import free_axes
 from sdyopt.analysis.changes.proposals.sums import scattered_sums
 from sdyopt.analysis.changes.same_batch import scattered_in_steps
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.source_locations import _is_expanded
 from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
@@ -168,7 +169,7 @@ def test_a_product_that_devices_repeat_is_sharded_along_the_axis_that_it_lacks(
     with interpreter_settings():
         search = adviser_on(REPEATED.replace("DIM", dim), 1).search
         assert search.can_try
-        changes = list(search._for_repeated_product())
+        changes = list(search.for_repeated_product())
         axes = {
             axis.name
             for change in changes

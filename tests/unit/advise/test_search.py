@@ -10,12 +10,14 @@ from typing import Any, cast
 import pytest
 
 import sdyopt
+from sdyopt.analysis.changes import proposals as module_of_proposals
 from sdyopt.analysis.changes import search as module_of_search
 from sdyopt.analysis.changes.edits import IN_BACKWARD_RULE, Change, joined
 from sdyopt.analysis.changes.effect import ActivationReshard, Figures
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.search import BUDGET, SEQUENCE, Search, TrialBudget
-from sdyopt.analysis.changes.trials import Trial, Trials
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.pipeline.tree import Pipeline
@@ -192,9 +194,9 @@ _FOR_MEMORY: list[tuple[dict[str, Any], bool]] = [
 def test_a_change_for_memory_lowers_the_peak_by_a_tenth(after: dict[str, Any], expected: bool) -> None:
     trial = Trial(Change(), BEFORE, BEFORE._replace(**after))
     search = search_on_nothing()
-    assert search._is_for_memory(trial) == expected
-    assert not search._is_for_memory(trial._replace(change=unsure_change()))
-    assert not search._is_for_memory(trial._replace(figures=None))
+    assert search.is_for_memory(trial) == expected
+    assert not search.is_for_memory(trial._replace(change=unsure_change()))
+    assert not search.is_for_memory(trial._replace(figures=None))
 
 
 @pytest.mark.parametrize(
@@ -203,9 +205,9 @@ def test_a_change_for_memory_lowers_the_peak_by_a_tenth(after: dict[str, Any], e
 def test_a_change_for_memory_saves_a_mebibyte(bytes_before: int, saved: int, expected: bool) -> None:
     before = BEFORE._replace(peak_bytes=bytes_before << 20)
     after = before._replace(peak_bytes=before.peak_bytes - saved)
-    assert search_on_nothing()._is_for_memory(Trial(Change(), before, after)) == expected
+    assert search_on_nothing().is_for_memory(Trial(Change(), before, after)) == expected
     # What may be on the chip is not saved.
-    assert not search_on_nothing("tpu-v5e")._is_for_memory(Trial(Change(), before, after))
+    assert not search_on_nothing("tpu-v5e").is_for_memory(Trial(Change(), before, after))
 
 
 # --- Searches whose trials are made here ----------------------------------------------------------
@@ -367,11 +369,11 @@ def test_the_product_that_is_repeated_most_is_sharded_along_two_axes(
         SimpleNamespace(flops=None, global_flops=0, times=None, spare_axes=("x",)),
     ]
     ops = [SimpleNamespace(operands=[f"{name}1", f"{name}2", "no"], results=[name]) for name in "abcd"]
-    monkeypatch.setattr(module_of_search, "counted_products", lambda module: ops)
+    monkeypatch.setattr(module_of_proposals, "counted_products", lambda module: ops)
     search = FixedSearch()
     search.program.outcome.report = cast(Any, SimpleNamespace(products=products, devices=4))
     monkeypatch.setattr(search, "with_axis", lambda value, axis: [(value, axis)])
-    found = list(cast(Any, search._for_repeated_product()))
+    found = list(cast(Any, search.for_repeated_product()))
     assert found == [
         (value, axis) for name in names for axis in "xy" for value in (f"{name}1", f"{name}2", name)
     ]

@@ -10,7 +10,8 @@ from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.proposals import sure_proposals
 from sdyopt.analysis.changes.proposals.sums import sliced_sums
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 
 _PROGRAM = """

@@ -13,7 +13,7 @@ from sdyopt.analysis.advise.adviser import Verification
 from sdyopt.analysis.advise.analysis import advice_of, advice_text
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.effect import Figures
-from sdyopt.analysis.changes.trials import CompiledCost, Trial
+from sdyopt.analysis.changes.trial import CompiledCost, Trial
 from sdyopt.analysis.execution.process import NotValidated, Worker
 
 LIT = Path(__file__).parents[2] / "lit" / "advise"

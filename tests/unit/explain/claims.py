@@ -23,11 +23,12 @@ from unittest.mock import patch
 import sdyopt
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, copy_of, place_of
 from sdyopt.analysis.changes.outcome import place_of_collective
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.explain import collective_answers
 from sdyopt.analysis.explain.advice import ExplainedChanges, _shardings
 from sdyopt.analysis.explain.arrival_text import Sentence
 from sdyopt.analysis.explain.explainer import ShardingExplainer
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.causes import dims_text, last_of_chain, producer
 from sdyopt.analysis.figures.figures import axis_sizes
 from sdyopt.analysis.figures.local_shapes import LocalShapes

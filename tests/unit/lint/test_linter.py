@@ -6,7 +6,8 @@ import pytest
 
 from sdyopt.analysis.changes.edits import AnnotationEdit
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.lint.linter import _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Finding, LintSettings, Looks, Rule, all_rules

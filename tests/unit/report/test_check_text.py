@@ -12,7 +12,7 @@ import sdyopt
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Annotation, Trial
+from sdyopt.analysis.changes.trial import Annotation, Trial
 from sdyopt.analysis.figures.figures import Compiled
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
-from sdyopt.analysis.changes.trials import Trials, completing_pipeline
+from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.tools.driver.job import interpreter_settings

@@ -15,25 +15,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import chain, islice, zip_longest
+from math import prod
 from pathlib import Path
 
-from sdyopt.analysis.changes.axes import Axes, MeshOfProgram
+from sdyopt.analysis.changes.axes import Axes, MeshOfProgram, axes_of_sharding, mesh_of, with_axis
 from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, written
+from sdyopt.analysis.changes.effect import NOISE
 from sdyopt.analysis.changes.originals import Gradients, Originals
 from sdyopt.analysis.changes.outcome import PipelineOutcome
-from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass, is_uniform
+from sdyopt.analysis.changes.roles import Dimensions, Place, RoleGroup, ValueClass, is_uniform, roles_of
+from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.execution_counts import ExecutionCounts, entry_functions, functions_in
 from sdyopt.analysis.figures.local_shapes import LocalShapes
+from sdyopt.analysis.figures.product_collectives import counted_products
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
+from sdyopt.analysis.figures.totals import repeated_flops
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.value_names import name_of, name_of_result, path_parts
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
+
+# A product that repeats more than this share of the FLOPs is sharded along so many axes that it lacks.
+_REPEATED, _REPEATED_AXES = NOISE, 2
 
 
 class ProposedOn:
@@ -177,6 +186,84 @@ class ProposedOn:
         return self.change(
             [AnnotationEdit(place.subject, sharding, self.mesh.mesh) for place in changed], title
         )
+
+
+class SearchedProgram:
+    """The program of a search, and proposals of changes of what is asked for."""
+
+    def __init__(self, trials: Trials) -> None:
+        self.trials = trials
+
+    @cached_property
+    def mesh(self) -> MeshOfProgram | None:
+        """The mesh that changes are on."""
+        return mesh_of(self.trials.module)
+
+    @cached_property
+    def roles(self) -> list[RoleGroup]:
+        """The roles of the values of the program."""
+        return roles_of(self.trials.module)
+
+    @property
+    def can_try(self) -> bool:
+        """Whether there is anything to try: the program can be partitioned, for several devices."""
+        is_possible = self.trials.can_try and self.mesh is not None and bool(self.mesh.sizes)
+        return is_possible and self.trials.outcome is not None
+
+    @cached_property
+    def program(self) -> ProposedOn:
+        """The program to propose changes of."""
+        return self.proposed_on(self.trials)
+
+    def proposed_on(self, trials: Trials) -> ProposedOn:
+        """The program after changes, to propose further ones."""
+        outcome = trials.outcome
+        assert self.mesh is not None and outcome is not None
+        return ProposedOn(trials.module, self.mesh, outcome, trials.run, self.roles, trials.made)
+
+    def for_repeated_product(self) -> Iterator[Change]:
+        """The changes that shard the product that devices repeat most, if they repeat much."""
+        outcome = self.program.outcome
+        devices = outcome.report.devices
+        products = zip(counted_products(outcome.module), outcome.report.products, strict=True)
+        repeated = [
+            (share, op, product)
+            for op, product in products
+            if product.spare_axes and (share := repeated_flops(product, devices)) is not None
+        ]
+        if repeated:
+            most, op, product = max(repeated, key=lambda item: item[0])
+            if most > _REPEATED * outcome.figures.flops:
+                yield from self.sharing(op, product.spare_axes)
+
+    def sharing(self, product: Op, axes: Sequence[str]) -> Iterator[Change]:
+        """The operands and the result of a product, sharded along one of the first axes that it lacks."""
+        for axis in axes[:_REPEATED_AXES]:
+            for value in (*product.operands[:2], product.results[0]):
+                yield from self.with_axis(value, axis)
+
+    def with_axis(self, value: Value, axis: str) -> Iterator[Change]:
+        """One axis more at what is like a value after the passes, in each dimension that it divides."""
+        written = self.program.originals.place(value) if self.can_try else None
+        if written is not None and isinstance(written.type, RankedTensor):
+            current = axes_of_sharding(annotation_of(written), written.type.rank)
+            yield from self._with_axis(Place(written, written.type.shape, None), current, axis)
+
+    def inputs_with_axis(self, axis: str) -> Iterator[Change]:
+        """One axis more at inputs, in each dimension that it divides, the largest inputs first."""
+        inputs = [role for role in self.roles if role.is_input] if self.can_try else []
+        for role in sorted(inputs, key=lambda role: -prod(role.shape)):
+            yield from self._with_axis(role.places[0], role.places[0].axes, axis)
+
+    def _with_axis(self, place: Place, current: Axes | None, axis: str) -> Iterator[Change]:
+        assert self.mesh is not None
+        for dim in range(len(current or ())):
+            if current is not None and not any(axis in names for names in current):
+                axes = with_axis(current, dim, axis)
+                if axis in self.mesh.sizes and self.mesh.fits(axes, place.shape):
+                    yield self.program.alike(
+                        AnnotationEdit(place.subject, self.mesh.sharding(axes), self.mesh.mesh)
+                    )
 
 
 Proposal = Callable[[ProposedOn], Iterable[Change]]

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from sdyopt.analysis.changes.effect import Measure
 from sdyopt.analysis.changes.names import inputs_first
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.lint.rule import (
     MIN_WIRE_BYTES,
     SAVED,

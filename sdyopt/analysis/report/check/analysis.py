@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from itertools import zip_longest
 
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.figures.execution_counts import assumed_trips
 from sdyopt.analysis.figures.topology import read_topology
 from sdyopt.analysis.figures.totals import flop_totals, time_range, useful_share, wire_total

@@ -15,7 +15,9 @@ from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import Search
-from sdyopt.analysis.changes.trials import Trial, Trials, completing_pipeline, trials_on
+from sdyopt.analysis.changes.trial import Trial
+from sdyopt.analysis.changes.trials import Trials, trials_on
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.causes import WRITTEN, is_of_program, stated_results, with_stated_results
 from sdyopt.analysis.figures.compiled_collectives import AFTER_LOOPS
 from sdyopt.analysis.figures.execution_counts import NONE_ASSUMED, AssumedTrips

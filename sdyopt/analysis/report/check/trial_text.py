@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from textwrap import wrap
 
-from sdyopt.analysis.changes.trials import Trial
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.figures.units import bytes_text, share_text
 from sdyopt.analysis.report.check.checker import MemoryPlace
 from sdyopt.base.diagnostics.text import counted
