@@ -36,9 +36,8 @@ TRANSFER = re.compile(r'_xla_megascale_transfer_type="(\w+)"')
 TARGET = re.compile(r'_xla_megascale_target="?([^"=]*+)')
 RENDEZVOUS = re.compile(r'_xla_host_transfer_rendezvous="([^"]*+)"')
 _TRANSFERS = ("ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL")
-_COMMUNICATES = re.compile(
-    r'custom_call_target="([^"]*(?:[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather)[^"]*+)"'
-)
+_CALLED = re.compile(r'custom_call_target="([^"]*+)"')
+_COMMUNICATES = re.compile("[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather")
 
 # The number of elements, the type of an element, and the text.
 Shape = tuple[int, str, str]
@@ -59,8 +58,8 @@ def kind_of(op: Instruction) -> str | None:
 def unknown_kind(op: Instruction) -> str:
     """What an instruction is that communicates, but is no collective that is known here; else ""."""
     if op.opcode == "custom-call":
-        target = _COMMUNICATES.search(op.attributes)
-        return "" if target is None else f"custom-call {target[1]}"
+        called = _CALLED.search(op.attributes)
+        return f"custom-call {called[1]}" if called and _COMMUNICATES.search(called[1]) else ""
     if op.opcode == "collective-broadcast":
         return op.opcode
     if op.opcode != "send":
