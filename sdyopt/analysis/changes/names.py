@@ -42,6 +42,7 @@ from sdyopt.analysis.figures.tensor_origins import TensorOrigins
 from sdyopt.base.diagnostics.location import FileRange, Location, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.base.diagnostics.whole_files import source_files
+from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
@@ -292,7 +293,10 @@ class ChangeNames:
         first, *others = change.edits
         result, named = self._now_of(first), dict[str, dict[str, None]]()
         for edit in written_in_jax(others):
-            if not isinstance(edit.subject, FunctionResult) and (now := self._now_of(edit)) != result:
+            # What JAX derives is not written.
+            if isinstance(edit.subject, FunctionResult) or (edit.replaced and is_derived(edit.replaced)):
+                continue
+            if (now := self._now_of(edit)) != result:
                 line = 0 if edit.replaced is None else self.location(edit.subject).line
                 named.setdefault(now, {})[f"line {line}" if line else self.jax(edit.named)] = None
         for now, names in named.items():
@@ -407,7 +411,7 @@ class ChangeNames:
             for number, value in enumerate(tree):
                 if value in values:
                     name = "" if of_tree is None else name_of(of_tree[1][number]).removeprefix(of_tree[0])
-                    names[pattern_of(name) or jax_type(str(value.type))] = None
+                    names[pattern_of(name) or jax_type(plain_type(value.type))] = None
         stay = "" if len(changed) >= total else _STAY
         return f" for {_listed(list(names), _OTHER_LINES)}{stay}"
 

@@ -108,17 +108,19 @@ class Trial(NamedTuple):
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether XLA takes no less time after it, and sends no less, by more than noise: it gains nothing.
+        """Whether XLA takes longer after it, or takes no less time and sends no less, by more than noise.
 
-        What lowers the peak, or computes less, need not send less, but must not send more, nor take longer.
+        What lowers the peak, or computes less, need not send less, but must not send more.
         """
         if self.compiled is None:
             return False
         assert self.seconds_in_xla is not None
         (before, after), (earlier, later) = self.compiled, self.seconds_in_xla
+        if later > earlier * (1 + NOISE):
+            return True
         if later < earlier * (1 - NOISE) or after.wire_bytes < before.wire_bytes * (1 - NOISE):
             return False
-        if after.wire_bytes > before.wire_bytes * (1 + NOISE) or later > earlier * (1 + NOISE):
+        if after.wire_bytes > before.wire_bytes * (1 + NOISE):
             return later >= earlier
         saves_memory = self.after.peak_bytes <= self.before.peak_bytes * (1 - _LOWER_PEAK)
         return not saves_memory and self.after.flops >= self.before.flops * (1 - NOISE)

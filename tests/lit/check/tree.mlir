@@ -1,10 +1,14 @@
 // One statement constrains the values of a tree: it is said which leaves get a spec, by their names in the argument
 // whose leaves have the shapes.
 // RUN: sdy-opt %s --check --topology=tpu-v5e | filecheck %s
+// RUN: sed -e "s/loc(.p\['.*'].)/loc(unknown)/" -e "s/result\['.*']/result/" %s | sdy-opt --check --topology=tpu-v5e | filecheck %s --check-prefix=TYPES
 
 // CHECK: 1. write P('data', 'model') in the with_sharding_constraint at model.py:4 for ['up'] (others stay)
 // CHECK: 2. write P(('model', 'data')) in the with_sharding_constraint at model.py:4 for ['down'] (others
 // CHECK-NEXT: stay) (now P())
+
+// Without such an argument, by their types.
+// TYPES: 1. write P('data', 'model') in the with_sharding_constraint at model.py:4 for f32[2048,8192]
 
 #step = loc("step"("model.py":9:4))
 #up_at = loc("jit(step)/dot_general"(callsite("loss"("model.py":2:4) at #step)))

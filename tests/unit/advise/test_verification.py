@@ -131,6 +131,8 @@ def test_changes_are_in_the_order_of_the_compiler_and_few_are_compiled(
         # ... if it costs no more.
         (1010, 100, 90, 100, False), (1011, 100, 90, 98, True), (1011, 99, 90, 98, False),
         (1000, 101, 90, 100, False), (1000, 102, 90, 98, True),
+        # What takes longer is left out, however little it sends then.
+        (500, 101, 100, 100, False), (500, 102, 90, 98, True),
     ],
 )  # fmt: skip
 def test_what_xla_does_as_before_is_left_out_unless_it_saves_memory_or_work(
