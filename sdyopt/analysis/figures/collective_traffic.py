@@ -252,7 +252,9 @@ def _sdy_permute(
         for axis in (*old.axes, *new.axes)
     ]
     axes = tuple(AxisRef(axis.name) for axis in mesh.axes) if mesh is not after_mesh else tuple(changed)
-    size = prod(axis.size(mesh) for axis in normalized_axes(axes, mesh))
+    # An axis that one dimension loses to another one is named once.
+    axes = normalized_axes(axes, mesh)
+    size = prod(axis.size(mesh) for axis in axes)
     return Traffic(axes, size, None if share is None else Fraction(*share))
 
 
