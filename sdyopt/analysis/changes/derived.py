@@ -113,6 +113,7 @@ class DerivedConstraints:
             gradients = self._of_backward.get((line_of(op), shape, before), ())
             derived.extend((other, after[value]) for other in gradients)
             for output, sharding in derived:
+                # It is known already, with what it transposes: gradients are derived anew for all of a line.
                 if output in followers and output in after:
                     continue
                 add(edit, output, sharding, annotation_of(output) or before)

@@ -236,7 +236,8 @@ class ChangeNames:
         stated = [edit for edit in written_edits if edit not in followed] or written_edits
         first = min(stated, key=lambda edit: bool(edit.how))
         text = first.text(self.jax(first.named), self._is_explicit)
-        if (lines := self._statements(stated)) and not first.is_removal and len({*map(_spec, stated)}) > 1:
+        different = {edit.spec for edit in stated}
+        if (lines := self._statements(stated)) and not first.is_removal and len(different) > 1:
             return f"write {_listed(self._specs_at_lines(Change(tuple(stated)))[0], _OTHER_LINES)}"
         if lines:
             also = self._statements(followed) if len(stated) < len(written_edits) else ""
@@ -467,10 +468,6 @@ class ChangeNames:
             results=tuple(results),
             texts=tuple(map(self.text, change.parts)),
         )
-
-
-def _spec(edit: AnnotationEdit) -> str:
-    return edit.spec
 
 
 def _lines_text(locations: Iterable[SourceLocation]) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
-from sdyopt.analysis.changes.effect import Effect, Figures
+from sdyopt.analysis.changes.effect import Effect, Figures, Measure
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trial import Annotation, Trial
 from sdyopt.analysis.figures.figures import Compiled
@@ -248,3 +248,23 @@ def test_as_many_kinds_as_fit_are_named() -> None:
         assert kinds_of(check, check.places[0], width) == text
     part = sent_and_why(check, check.places[0], 300)
     assert f"160 B (100%) sent, 64 B of it in {first.removesuffix(' 64 B')}: " in part
+
+
+@pytest.mark.parametrize(("sent", "flops", "is_done"), [(0, 0, True), (100, 0, False), (0, 1, False)])
+def test_what_the_compiler_does_not_send_gets_no_change(
+    sent: int, flops: int, is_done: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checker, "place_of_collective", lambda collective: collective)
+    monkeypatch.setattr(checker, "sent_as_compiled", lambda *_: Fraction(sent))
+    saved = {Measure.WIRE: Fraction(100), Measure.FLOPS: Fraction(flops)}
+    trial = SimpleNamespace(change=SimpleNamespace(key="change"), effect=SimpleNamespace(saved=saved.get))
+    place = SimpleNamespace(parts=[SimpleNamespace(largest="line")], key="line", name="model.py:3")
+    search = SimpleNamespace(
+        sent_at=lambda trial, _: Fraction(100 if trial is None else 0), saved_at=lambda *_: Fraction(100)
+    )
+    done = checker.DoneByCompiler(cast("list[CostlyPlace]", [place]), cast(Search, search), cast(Compiled, 1))
+    # It is asked for its place, and among all.
+    assert [done.is_done(cast(Trial, trial)) for _ in range(2)] == [is_done] * 2
+    assert done.lines == ["model.py:3"] * is_done
+    # Without a compiler, nothing is.
+    assert not checker.DoneByCompiler(done._everywhere, cast(Search, search)).is_done(cast(Trial, trial))

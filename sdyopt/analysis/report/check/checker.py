@@ -326,6 +326,8 @@ class DoneByCompiler:
     ) -> None:
         self._everywhere, self._search, self._compiled = everywhere, search, compiled
         self.lines: list[str] = []
+        # By change: it is asked for its place, and among all.
+        self._is_done: dict[object, bool] = {}
 
     def saved(self, place: CostlyPlace, trial: Trial) -> Fraction:
         """The part of the compiler's bytes of a place that a change saves by our figures."""
@@ -339,15 +341,20 @@ class DoneByCompiler:
 
     def is_done(self, trial: Trial) -> bool:
         """Whether a change that saves bytes, and no FLOPs, saves none of those that the compiler sends."""
+        key = trial.change.key
+        if key not in self._is_done:
+            self._is_done[key] = self._saves_nothing(trial)
+            if self._is_done[key] and self._everywhere:
+                place = max(self._everywhere, key=lambda place: self._search.saved_at(trial, place.key))
+                self.lines.append(place.name)
+        return self._is_done[key]
+
+    def _saves_nothing(self, trial: Trial) -> bool:
         less = trial.effect.saved(Measure.WIRE)
         if self._compiled is None or less <= 0 or trial.effect.saved(Measure.FLOPS) > 0:
             return False
         saved = sum((self.saved(place, trial) for place in self._everywhere), Fraction(0))
-        if saved >= less * _LITTLE:
-            return False
-        first = max(self._everywhere, key=lambda place: self._search.saved_at(trial, place.key), default=None)
-        self.lines += [] if first is None else [first.name]
-        return True
+        return saved < less * _LITTLE
 
 
 def places_by_change(
