@@ -77,7 +77,7 @@ Command = Callable[[str], list[str]]
 def measure(dimension: Dimension) -> Growth:
     """The growth of sdy-opt along a dimension."""
     growth = _measure(dimension, lambda path: [sys.executable, "-m", "sdyopt", path, *dimension.flags])
-    assert growth is not None
+    assert growth is not None, f"sdy-opt {' '.join(dimension.flags)} failed"
     return growth
 
 
@@ -100,7 +100,7 @@ def _measure(dimension: Dimension, command: Command, seconds: float | None = Non
         files = {"program.mlir": dimension.write(size)}
         if dimension.hlo is not None:
             files[HLO] = dimension.hlo(size)
-        usage = _run(files, command, seconds)
+        usage = _run(files, command, seconds, dimension.status)
         if usage is None:
             return None
         usages.append(usage)
@@ -112,8 +112,8 @@ def _measure(dimension: Dimension, command: Command, seconds: float | None = Non
     return Growth(sizes[-1], net)
 
 
-def _run(files: dict[str, str], command: Command, seconds: float | None) -> Usage | None:
-    """Runs a command on the first of some files, in their folder."""
+def _run(files: dict[str, str], command: Command, seconds: float | None, status: int) -> Usage | None:
+    """Runs a command on the first of some files, in their folder; None unless it ends with an exit status."""
     with tempfile.TemporaryDirectory() as folder, Path(folder, "out.mlir").open("w") as output:
         for name, text in files.items():
             Path(folder, name).write_text(text, encoding="utf-8")
@@ -127,11 +127,11 @@ def _run(files: dict[str, str], command: Command, seconds: float | None) -> Usag
         timer = threading.Timer(seconds or 0, process.kill)
         if seconds is not None:
             timer.start()
-        _, status, usage = os.wait4(process.pid, 0)
+        _, ended, usage = os.wait4(process.pid, 0)
         timer.cancel()
-        process.returncode = os.waitstatus_to_exitcode(status)
+        process.returncode = os.waitstatus_to_exitcode(ended)
         printed = os.fstat(output.fileno()).st_size
-    if seconds is not None and process.returncode:
+    if process.returncode != status:
         return None
     kilobytes = usage.ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return Usage(usage.ru_utime + usage.ru_stime, kilobytes / 1024, printed)

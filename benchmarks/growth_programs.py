@@ -38,13 +38,15 @@ _SHARDED = f"{_T} {{sdy.sharding = {_SHARDING}}}"
 class Dimension:
     """A family of programs, whose text grows linearly with the size.
 
-    `hlo` writes the compiled program, for `--compare-hlo`, to the file HLO beside it.
+    `hlo` writes the compiled program, for `--compare-hlo`, to the file HLO beside it. `status` is the exit
+    status of sdy-opt.
     """
 
     write: Callable[[int], str]
     size: int
     flags: tuple[str, ...] = ()
     hlo: Callable[[int], str] | None = None
+    status: int = 0
 
     @property
     def reference_pipeline(self) -> str | None:
@@ -169,7 +171,8 @@ def concatenated_operands(size: int) -> str:
 
 
 def rank(size: int) -> str:
-    type = f"tensor<{'2x' * size}f32>"
+    # A tensor has at most 2**62 elements.
+    type = f"tensor<{'2x' * min(size, 62)}{'1x' * (size - 62)}f32>"
     sharding = f'#sdy.sharding<@mesh, [{{"x"}}{", {?}" * (size - 1)}]>'
     return _main(
         f"  %0 = stablehlo.add %a, %a : {type}\n", f"%a: {type} {{sdy.sharding = {sharding}}}", type, "%0"
@@ -519,7 +522,7 @@ DIMENSIONS: dict[str, Dimension] = {
     "uses of aliases": Dimension(aliases, 4000, UNREGISTERED),
     "locations, printed": Dimension(locations, 4000, (*UNREGISTERED, "--mlir-print-debuginfo")),
     "symbols": Dimension(symbols, 5000),
-    "errors": Dimension(errors, 1000, ("--split-input-file",)),
+    "errors": Dimension(errors, 1000, ("--split-input-file",), status=1),
     "chunks": Dimension(chunks, 1000, (*UNREGISTERED, "--split-input-file")),
     "operations on a line": Dimension(operations_on_a_line, 10000, UNREGISTERED),
     "operations with values on a line": Dimension(values_on_a_line, 10000),

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import sdyopt
-from benchmarks.growth import Growth, Usage, exponent, row
-from benchmarks.growth_programs import DIMENSIONS, HLO
+from benchmarks.growth import Growth, Usage, _measure, exponent, row
+from benchmarks.growth_programs import DIMENSIONS, HLO, Dimension
 from sdyopt.analysis.changes.proposals.roles import roles
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import trials_on
@@ -49,6 +49,15 @@ def test_exponents_are_those_of_the_text_where_it_grows_faster_than_the_program(
     for before, after in ((10_000, 11_000), (2000, 8000)):
         other = Growth(4000, (Usage(2, 20, before), Usage(8, 40, after)))
         assert "| 8.00 s | **2.00** | 40 MiB | 1.00 |" in row("blocks", other)
+
+
+def test_a_command_that_fails_has_no_growth() -> None:
+    def ends_with(status: int) -> Growth | None:
+        program = Dimension(lambda size: "", 1, status=1)
+        return _measure(program, lambda path: [sys.executable, "-IS", "-c", f"raise SystemExit({status})"])
+
+    assert ends_with(1) is not None
+    assert ends_with(0) is None
 
 
 @pytest.mark.parametrize("name", DIMENSIONS)

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
+from math import prod
 
 from sdyopt.analysis.figures import collective_traffic
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
@@ -119,26 +120,51 @@ def report_unless(
     """
     with handling(_ignore):
         collector = _Collector(module, assumed_trips, topology, is_described)
-        report = collector.report()
+        try:
+            return _measured(collector, topology, stops, is_described)
+        except OverflowError:
+            raise _largest(module).error(
+                "figures of the program are too large to estimate its time: they have more than 300 digits"
+            ) from None
+
+
+def _measured(
+    collector: _Collector,
+    topology: Topology | None,
+    stops: Callable[[Report], bool] | None,
+    is_described: bool,
+) -> Report | None:
+    report = collector.report()
+    if topology is not None:
+        report.topology = topology.name
+        report.speeds = speeds_text(topology.on(report.mesh)) if is_described else ""
+    if stops is not None:
         if topology is not None:
-            report.topology = topology.name
-            report.speeds = speeds_text(topology.on(report.mesh)) if is_described else ""
-        if stops is not None:
-            if topology is not None:
-                report.time = time_estimate(report, topology)
-            if stops(report):
-                return None
-        collector.add_memory(report)
-        if topology is not None:
-            if topology.kernel is None:
-                report.elementwise = collector.elementwise()
-            else:
-                report.kernels = collector.kernels()
-            # Collectives take no other time with the figures of memory.
-            known = None if report.time is None else report.time.collectives
-            report.time = time_estimate(report, topology, known)
-            report.device_memory = None if topology.memory is None else int(topology.memory)
+            report.time = time_estimate(report, topology)
+        if stops(report):
+            return None
+    collector.add_memory(report)
+    if topology is not None:
+        if topology.kernel is None:
+            report.elementwise = collector.elementwise()
+        else:
+            report.kernels = collector.kernels()
+        # Collectives take no other time with the figures of memory.
+        known = None if report.time is None else report.time.collectives
+        report.time = time_estimate(report, topology, known)
+        report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
+
+
+def _largest(module: Op) -> Op:
+    """The operation with the largest tensor, or a function for an argument; the module if it has none."""
+    largest, elements = module, 0
+    for op in module.walk():
+        arguments = op.entry.arguments if isinstance(op, FuncOp) and not op.is_declaration else ()
+        for value in (*arguments, *op.results):
+            if isinstance(value.type, RankedTensor) and (size := prod(value.type.shape)) > elements:
+                largest, elements = op, size
+    return largest
 
 
 @cache

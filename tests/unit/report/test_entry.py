@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sdyopt.analysis.figures.assumed_pipeline import reason_to_leave
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.report.entry import (
     over_baseline,
     over_budget,
@@ -112,3 +113,17 @@ def test_carried_state_is_gathered_sliced_or_exchanged(given: str, returned: str
     """
     [carried] = report_on(module(text)).carried
     assert carried.wire_bytes == sent
+
+
+@pytest.mark.parametrize("machine", ["tpu-v5e", "h100"])
+def test_figures_that_no_float_holds_are_an_error_at_the_largest_tensor(machine: str) -> None:
+    large = f"tensor<{'2x' * 1100}f32>"
+    program = module(
+        f"func.func @main(%a: tensor<4xf32>, %b: {large}) -> {large} {{\n"
+        f"  %0 = stablehlo.negate %a : tensor<4xf32>\n  %1 = stablehlo.negate %b : {large}\n"
+        f"  return %1 : {large}\n}}"
+    )
+    with pytest.raises(DiagnosticError, match="too large to estimate its time") as caught:
+        report_on(program, built_in_topology(machine))
+    assert str(caught.value.diagnostic.location).endswith(":1:1)")
+    assert report_on(program).memory.peak > 1 << 1100
