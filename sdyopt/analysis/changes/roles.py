@@ -54,11 +54,12 @@ class Place(NamedTuple):
         return axes_of_sharding(self.sharding, len(self.shape))
 
     def is_gathered(self, own: Axes | None) -> bool:
-        """Whether a constraint of an input leaves out some of its axes, and has no others."""
+        """Whether a constraint of an input has some of its axes, maybe in other dimensions, and no others."""
         op = self.subject.op if isinstance(self.subject, OpResult) else None
-        if not isinstance(op, ShardingConstraintOp) or own is None or self.axes is None or self.axes == own:
+        if not isinstance(op, ShardingConstraintOp) or own is None or self.axes is None:
             return False
-        return all(set(names) <= set(of_dim) for names, of_dim in zip(self.axes, own, strict=True))
+        of_input, left = ({name for names in axes for name in names} for axes in (own, self.axes))
+        return left < of_input
 
 
 @dataclass(eq=False)

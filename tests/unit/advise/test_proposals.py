@@ -92,7 +92,8 @@ func.func @main(%w: tensor<256x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{
 """
 
 
-@pytest.mark.parametrize(("axes", "count"), [('{}, {"tp"}', 1), ('{"tp"}, {"fsdp"}', 2)])
+# Of a weight that is sharded in the wrong dimensions, as of another one.
+@pytest.mark.parametrize(("axes", "count"), [('{}, {"tp"}', 1), ('{}, {"fsdp"}', 1), ('{"tp"}, {"fsdp"}', 2)])
 def test_where_a_weight_is_gathered_is_not_changed_with_it(axes: str, count: int) -> None:
     program = search_of(_GATHERED.replace("AXES", axes)).program
     constraint = next(op for op in program.module.walk() if isinstance(op, ShardingConstraintOp))
