@@ -224,3 +224,14 @@ func.func @merged(%x: tensor<4x16xf32> {sdy.sharding = #sdy.sharding<@mesh, [{},
   %5 = stablehlo.dot_general %3, %v, contracting_dims = [1] x [0] : (tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %4, %5 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+sdy.mesh @mesh = <["d"=2, "t"=4]>
+
+// A call of a top-k may have a result of other sizes.
+// CHECK: communication: 32.0 MiB on the wire per device
+func.func @top_k_of_parts(%x: tensor<64x131072x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}, {}]>}) -> (tensor<64x64x1xf32>, tensor<64x64x1xi32>) {
+  %0:2 = stablehlo.custom_call @mhlo.topk(%x) : (tensor<64x131072x2xf32>) -> (tensor<64x64x1xf32>, tensor<64x64x1xi32>)
+  return %0#0, %0#1 : tensor<64x64x1xf32>, tensor<64x64x1xi32>
+}

@@ -10,9 +10,11 @@ from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
-from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.types import F32, RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from tests.unit.sharding.notation import read_rule, read_sharding
 
@@ -97,8 +99,7 @@ def _edits(module: Op, **specs: str) -> tuple[dict[str, OpResult], list[Annotati
     for name, spec in specs.items():
         value = of_name[name]
         assert isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp)
-        dims = tuple(DimensionSharding(tuple(map(AxisRef, names.split()))) for names in spec.split(","))
-        edits.append(AnnotationEdit(value, value.op.sharding.with_dims(dims), mesh))
+        edits.append(AnnotationEdit(value, value.op.sharding.with_dims(_dims(spec)), mesh))
     return of_name, edits
 
 
@@ -109,10 +110,7 @@ def _following(**specs: str) -> dict[str, str] | None:
     found = DerivedConstraints(module).following(edits)
     if found is None:
         return None
-    texts = {
-        edit.subject: ",".join(" ".join(axis.name for axis in dim.axes) for dim in edit.sharding.dims)
-        for edit in found
-    }
+    texts = {edit.subject: _text(edit.sharding) for edit in found}
     return {name: texts[value] for name, value in of_name.items() if value in texts}
 
 
@@ -209,3 +207,138 @@ def test_a_product_is_summed_if_both_operands_are_sharded_where_it_contracts_the
 ) -> None:
     operands = [None if text is None else read_sharding(text) for text in (lhs, rhs)]
     assert _is_summed(read_rule(rule), operands) == is_summed
+
+
+# What is computed of a reshard: an outer product of a product, its square in two steps, a clamp, and calls.
+OF_RESHARD = """
+sdy.mesh @mesh = <["d"=2, "e"=2]>
+func.func @main(%t: tensor<4x8xf32>, %u: tensor<8x2xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"e"}]>},
+    %v: tensor<8xf32>, %y: tensor<4x2x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"e"}, {}]>})
+    -> (tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<8x8xf32>, tensor<4x2x8xf32>) {
+  %0 = sdy.sharding_constraint %t <@mesh, [{}, {}]> : tensor<4x8xf32> loc(#tokens)
+  %1 = stablehlo.dot_general %0, %u, contracting_dims = [1] x [0]
+      : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32> loc(#product)
+  %2 = sdy.sharding_constraint %1 <@mesh, [{}, {"e"}]> : tensor<4x2xf32> loc(#product)
+  %3 = stablehlo.dot_general %2, %v, contracting_dims = [] x []
+      : (tensor<4x2xf32>, tensor<8xf32>) -> tensor<4x2x8xf32> loc(#outer)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#outer)
+  %5 = stablehlo.multiply %4, %4 : tensor<4x2x8xf32> loc(#power)
+  %6 = stablehlo.multiply %5, %5 : tensor<4x2x8xf32> loc(#power)
+  %7 = sdy.sharding_constraint %6 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#power)
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %8 = stablehlo.broadcast_in_dim %one, dims = [] : (tensor<f32>) -> tensor<4x2x8xf32> loc(#clamp)
+  %9 = sdy.sharding_constraint %8 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#clamp)
+  %10 = stablehlo.clamp %y, %4, %9 : tensor<4x2x8xf32> loc(#clamp)
+  %11 = sdy.sharding_constraint %10 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#clamp)
+  %12 = sdy.sharding_constraint %y <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#other)
+  %13 = stablehlo.add %4, %12 : tensor<4x2x8xf32> loc(#sum)
+  %14 = sdy.sharding_constraint %13 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#sum)
+  %15 = sdy.sharding_constraint %14 <@mesh, [{}, {"e"}, {}]> : tensor<4x2x8xf32> loc(#jit)
+  %16 = sdy.sharding_constraint %14 <@mesh, [{"e"}, {}, {}]> : tensor<4x2x8xf32> loc(#other)
+  %17 = stablehlo.reshape %4 : (tensor<4x2x8xf32>) -> tensor<8x8xf32> loc(#reshape)
+  %18 = sdy.sharding_constraint %17 <@mesh, [{}, {}]> : tensor<8x8xf32> loc(#reshape)
+  %19 = stablehlo.negate %4 : tensor<4x2x8xf32> loc(#again)
+  %20 = sdy.sharding_constraint %19 <@mesh, [{}, {}, {}]> : tensor<4x2x8xf32> loc(#again)
+  %21:2 = stablehlo.custom_call @f(%4, %16, %20) : (tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<4x2x8xf32>)
+      -> (tensor<4x2x8xf32>, tensor<f32>) loc(#call)
+  %22 = stablehlo.custom_call @g(%4) : (tensor<4x2x8xf32>) -> tensor<4x2x8xf32> loc(#call)
+  return %7, %11, %15, %18, %22
+      : tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<4x2x8xf32>, tensor<8x8xf32>, tensor<4x2x8xf32>
+}
+#tokens = loc("jit(step)/reshard"("layer"("model.py":1:5)))
+#product = loc("jit(step)/dot_general"("layer"("model.py":2:5)))
+#outer = loc("jit(step)/dot_general"("layer"("model.py":3:5)))
+#power = loc("jit(step)/integer_pow"("layer"("model.py":4:5)))
+#clamp = loc("jit(step)/clamp"("layer"("model.py":5:5)))
+#other = loc("jit(step)/reshard"("layer"("model.py":6:5)))
+#sum = loc("jit(step)/add"("layer"("model.py":7:5)))
+#jit = loc("jit(step)/jit"("layer"("model.py":8:5)))
+#reshape = loc("jit(step)/reshape"("layer"("model.py":9:5)))
+#again = loc("jit(step)/transpose(jvp())/rematted_computation/neg"("layer"("model.py":10:5)))
+#call = loc("jit(step)/ffi_call"("layer"("model.py":11:5)))
+"""
+
+
+def _text(sharding: TensorSharding) -> str:
+    return ",".join(" ".join(axis.name for axis in dim.axes) for dim in sharding.dims)
+
+
+# The results of constraints after the reshard, in their order.
+_OF_RESHARD = (
+    *("product", "outer", "power", "literal", "clamp", "other", "sum", "of jit", "reshard", "reshape"),
+    "again",
+)
+
+
+def _following_rows(of_factor: str) -> dict[str, str]:
+    """What follows if the rows are sharded along "d", and the factor as a spec such as `,e`."""
+    module = sdyopt.parse(OF_RESHARD).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    factor = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[1]
+    tokens, *following = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    assert isinstance(tokens, OpResult) and isinstance(factor, BlockArgument)
+    edits = [
+        AnnotationEdit(subject, TensorSharding(SymbolRef("mesh"), _dims(spec)), mesh)
+        for subject, spec in ((tokens, "d,"), (factor, of_factor))
+    ]
+    found = DerivedConstraints(module).following(edits)
+    assert found is not None
+    texts = {edit.subject: _text(edit.sharding) for edit in found}
+    names = dict(zip(_OF_RESHARD, following, strict=True))
+    return {name: texts[value] for name, value in names.items() if value in texts}
+
+
+def _dims(spec: str) -> tuple[DimensionSharding, ...]:
+    return tuple(DimensionSharding(tuple(map(AxisRef, names.split()))) for names in spec.split(","))
+
+
+def test_what_follows_keeps_the_axes_of_other_operands() -> None:
+    """Through steps without constraints of their own, and beside inputs, statements and literals.
+
+    Not what another statement, a reshape or a checkpoint says otherwise.
+    """
+    names = ("outer", "power", "literal", "clamp", "sum", "of jit")
+    assert _following_rows(",e") == {"product": "d,e", **dict.fromkeys(names, "d,e,")}
+    # Without an axis of the other factor, it has the ones of what it is combined with.
+    alone = dict.fromkeys(("outer", "power", "literal"), "d,,")
+    assert _following_rows(",") == {"product": "d,", **alone, **dict.fromkeys(names[3:], "d,e,")}
+
+
+def _following_weight(text: str, spec: str) -> list[str] | None:
+    """What follows from an argument of a program, sharded by a spec such as `y,`."""
+    module = sdyopt.parse(text).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(weight, BlockArgument)
+    edit = AnnotationEdit(weight, TensorSharding(SymbolRef("mesh"), _dims(spec)), mesh)
+    derived = DerivedConstraints(module)
+    assert derived.following([edit._replace(is_removal=True)]) == []
+    found = derived.following([edit])
+    return None if found is None else [_text(follower.sharding) for follower in found]
+
+
+def test_what_follows_from_a_weight_has_its_axes_in_the_dimensions_of_the_weight() -> None:
+    """The gradient is transposed, and a sum with something larger does not follow."""
+    program = OF_WEIGHT.replace('["x"=2]', '["x"=2, "y"=2]')
+    assert _following_weight(program, "y,") == ["y,", ",y"]
+    # One with one more dimension, of size 1, keeps its own axes there.
+    larger = program.replace("3x8x4", "1x8x4")
+    assert _following_weight(larger, "y,") == ["y,", "x,y,", ",y"]
+    module = sdyopt.parse(larger).ir
+    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(weight, BlockArgument)
+    assert {value.type for value in DerivedConstraints(module).whole([weight])} == {
+        RankedTensor((8, 4), F32),
+        RankedTensor((4, 8), F32),
+    }
+    # What JAX derives of a sum along a dimension of the weight is no such value.
+    summed = program.replace(
+        "  return",
+        """  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %8 = stablehlo.reduce(%w init: %zero) applies stablehlo.add across dimensions = [1]
+      : (tensor<8x4xf32>, tensor<f32>) -> tensor<8xf32> loc(#sum)
+  %9 = sdy.sharding_constraint %8 <@mesh, [{}]> : tensor<8xf32> loc(#sum)
+  return""",
+    )
+    summed += '#sum = loc("jit(step)/reduce_sum"("layer"("model.py":8:5)))\n'
+    assert _following_weight(summed, "y,") is None

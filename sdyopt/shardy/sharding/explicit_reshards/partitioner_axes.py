@@ -150,9 +150,11 @@ def _is_top_k(signature: OpSignature) -> bool:
 
 def _is_top_k_gathered(operand: TensorProjection, rule: OpShardingRule, mesh: Mesh) -> bool:
     """Whether XLA gathers the batch of a top-k: of a long dimension, and not on all devices a part of it."""
-    (last,) = rule.need_replication or (-1,)
-    is_long = last >= 0 and rule.factor_sizes[last] >= _LONG_TOP_K
-    return is_long and 1 < operand.sharded_size(mesh) < mesh.total_size and not operand.factors[last].axes
+    # One dimension, unless a custom call has a result of other sizes.
+    searched = rule.need_replication
+    is_long = any(rule.factor_sizes[factor] >= _LONG_TOP_K for factor in searched)
+    is_whole = not any(operand.factors[factor].axes for factor in searched)
+    return is_long and is_whole and 1 < operand.sharded_size(mesh) < mesh.total_size
 
 
 def _axes_of_slice(results: Sequence[TensorProjection], rule: OpShardingRule) -> list[Axes]:
