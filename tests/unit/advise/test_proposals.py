@@ -28,10 +28,13 @@ from sdyopt.base.diagnostics.location import Source
 from sdyopt.mlir.asm.parser.module_parser import parse_module
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions, print_op
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import BlockArgument, Value
+from sdyopt.mlir.ir.value import BlockArgument, OpResult, Value
 from sdyopt.mlir.registry import all_dialects, find_dialect
 from sdyopt.mlir.value_names import name_of
 from sdyopt.tools.driver.job import interpreter_settings
@@ -572,3 +575,24 @@ func.func @main(%g: tensor<8xbf16>) -> tensor<4xf32> {
 @pytest.mark.parametrize(("added", "count"), [("%sum", 1), ("%none", 0)])
 def test_a_sum_over_devices_that_a_loop_adds_up_is_found(added: str, count: int) -> None:
     assert len(list(scattered_in_steps(parsed(_STEPS.replace("ADDED", added))))) == count
+
+
+_WITH_LITERAL = """
+sdy.mesh @mesh = <["x"=4]>
+func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<64x64xf32>
+  %0 = stablehlo.negate %a : tensor<64x64xf32>
+  %1 = stablehlo.maximum %0, %zero : tensor<64x64xf32>
+  return %1 : tensor<64x64xf32>
+}
+"""
+
+
+def test_a_change_that_constrains_a_literal_is_none() -> None:
+    program = search_of(_WITH_LITERAL).program
+    zero, value, _ = (op.results[0] for op in program.module.walk() if op.results)
+    assert isinstance(zero, OpResult) and isinstance(value, OpResult)
+    sharding = TensorSharding(SymbolRef("mesh"), (DimensionSharding((AxisRef("x"),)), DimensionSharding()))
+    on_zero, on_value = (AnnotationEdit(subject, sharding, program.mesh.mesh) for subject in (zero, value))
+    assert [edit.subject for edit in program.change([on_value]).edits] == [value]
+    assert program.change([on_zero]) == program.change([on_value, on_zero]) == Change()
