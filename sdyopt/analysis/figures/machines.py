@@ -126,7 +126,7 @@ def _shape_of_count(name: str, count: int) -> tuple[int, ...] | None:
         return (-(-count // node), min(count, node)) if count <= node or count % node == 0 else None
     # Chips of v7x may be counted, or its devices.
     chips = Fraction(count, 2 if name in _OF_CORES else 1)
-    if machine.get("devices_per_chip", 1) > 1:
+    if _devices_per_chip(name) > 1:
         return None
     shape = _slice_shape(tuple(pod), int(chips))
     return shape if prod(shape) == chips else None

@@ -328,9 +328,8 @@ class LiveMemory:
         results.sort(key=lambda result: result.bytes)
         rooms = [(result, list[Buffer]()) for result in results if result.bytes >= _IN_RESULTS]
         inside = set[int]()
-        for temporary in sorted(counted[held:], key=lambda one: -one.bytes)[:_MOST_IN_RESULTS]:
-            if temporary.bytes < _IN_RESULTS:
-                break
+        large = [temporary for temporary in counted[held:] if temporary.bytes >= _IN_RESULTS]
+        for temporary in sorted(large, key=lambda one: -one.bytes)[:_MOST_IN_RESULTS]:
             for result, others in rooms[:_MOST_IN_RESULTS]:
                 is_apart = all(temporary.end < other.start or other.end < temporary.start for other in others)
                 if temporary.bytes <= result.bytes and temporary.end < result.start and is_apart:
