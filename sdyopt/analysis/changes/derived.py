@@ -1,31 +1,33 @@
 """Constraints that JAX derives, with explicit axes, from those that a change writes.
 
 Of a weight: its gradient and its moments, in each layer of a loop, are tied by operations that keep its
-dimensions, and JAX gives their results the axes of the weight. A product does not keep them: if JAX derives
-its sharding, too, no edit of a weight says how.
+dimensions, and JAX gives their results the axes of the weight.
 
-Of a statement, such as a reshard: what is computed from it, up to the next statement, and gradients. JAX
-rejects a program in which an axis would shard two dimensions of what it derives.
+Of a weight and of a statement, such as a reshard: what is computed from it, up to the next statement, and
+gradients. JAX rejects a program in which an axis would shard two dimensions of what it derives, or in which
+a loop would carry on what it does not begin with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, annotation_of, is_input
-from sdyopt.analysis.changes.originals import is_backward, line_of, transposed
+from sdyopt.analysis.changes.originals import SourceText, is_backward, is_of_loop, line_of, transposed
 from sdyopt.analysis.changes.roles import is_uniform
-from sdyopt.analysis.figures.source_locations import GRADIENTS, Phase, is_derived, source_location
+from sdyopt.analysis.figures.source_locations import Phase, is_derived, source_location
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.base.diagnostics.diagnostic import handling
+from sdyopt.base.diagnostics.location import Location, resolve_file_location
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
-from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
+from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.rule import OpShardingRule
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
+from sdyopt.mlir.dialects.stablehlo.control_flow import OptimizationBarrierOp
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp, ReshapeOp, TransposeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp, DynamicUpdateSliceOp, SliceOp
 from sdyopt.mlir.ir.operation import Op
@@ -35,6 +37,7 @@ from sdyopt.shardy.record import Subject
 from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 from sdyopt.shardy.sharding.op_sharding_rule_registry import sharding_rule_of
 
+_OUT_SHARDING = "out_sharding"
 _KEEPING = (BroadcastInDimOp, ReshapeOp, TransposeOp, DynamicSliceOp, DynamicUpdateSliceOp, SliceOp)
 # The dimension of the weight that each dimension of a value is; None if it is none, such as that of layers.
 _Dims = tuple[int | None, ...]
@@ -55,7 +58,9 @@ class DerivedConstraints:
         self.is_explicit = any(
             isinstance(op, ShardingConstraintOp) and is_derived(op) for op in module.walk()
         )
-        self._of: dict[BlockArgument, tuple[list[_Tied], bool]] = {}
+        self._of: dict[BlockArgument, list[_Tied]] = {}
+        self._source = SourceText()
+        self._stated: dict[Location | None, bool] = {}
 
     def following(self, edits: Sequence[AnnotationEdit]) -> list[AnnotationEdit] | None:
         """What JAX changes with edits; None if that is not known, or if it rejects an operation then."""
@@ -66,10 +71,7 @@ class DerivedConstraints:
             argument = edit.subject
             if not isinstance(argument, BlockArgument) or not is_input(argument) or edit.is_removal:
                 continue
-            tied, is_known = self._tied(argument)
-            if not is_known:
-                return None
-            for output, dims in tied:
+            for output, dims in self._tied(argument):
                 current = annotation_of(output)
                 if current is None or output in followers:
                     continue
@@ -83,10 +85,13 @@ class DerivedConstraints:
         """The constraints that JAX derives from those of edits, and of their gradients."""
         followers: dict[Subject, AnnotationEdit] = {}
         after: dict[Value, TensorSharding] = {}
-        todo: list[tuple[AnnotationEdit, OpResult, TensorSharding]] = []
+        todo: list[tuple[AnnotationEdit, OpResult | BlockArgument, TensorSharding]] = []
 
         def add(
-            edit: AnnotationEdit, value: OpResult, sharding: TensorSharding, before: TensorSharding
+            edit: AnnotationEdit,
+            value: OpResult | BlockArgument,
+            sharding: TensorSharding,
+            before: TensorSharding,
         ) -> None:
             if value not in after and sharding != before:
                 after[value] = sharding
@@ -94,21 +99,24 @@ class DerivedConstraints:
 
         for edit in edits:
             if isinstance(edit.subject, BlockArgument) and is_input(edit.subject):
-                after[edit.subject] = edit.sharding
+                before = annotation_of(edit.subject) or _replicated(edit.sharding)
+                add(edit, edit.subject, edit.sharding, before)
             elif edit.replaced is not None and not edit.is_removal and isinstance(edit.subject, OpResult):
                 add(edit, edit.subject, edit.sharding, edit.replaced.sharding)
         given = set(after)
 
-        def follow(edit: AnnotationEdit, op: Op, value: OpResult, before: TensorSharding) -> bool:
-            derived = _derived_at(op, value, before, after)
+        def follow(
+            edit: AnnotationEdit, op: Op, value: OpResult | BlockArgument, before: TensorSharding
+        ) -> bool:
+            derived = _derived_at(op, value, before, after, self._states)
             if derived is None:
                 return False
             # Literals and gradients have the type of the value.
             shape = _shape(value)
             for other in op.operands:
-                if not isinstance(other, OpResult) or not _is_literal(other) or _shape(other) != shape:
+                if not isinstance(other, OpResult) or _shape(other) != shape:
                     continue
-                if annotation_of(other) == before:
+                if (_is_literal(other) or _is_broadcast_for(op, other)) and annotation_of(other) == before:
                     derived.append((other, after[value]))
             gradients = self._of_backward.get((line_of(op), shape, before), ())
             derived.extend((other, after[value]) for other in gradients)
@@ -125,15 +133,44 @@ class DerivedConstraints:
                         followers.setdefault(item.subject, item)
             return True
 
-        rejected: list[tuple[AnnotationEdit, Op, OpResult, TensorSharding]] = []
+        def carry(
+            edit: AnnotationEdit, value: OpResult | BlockArgument, other: Value, before: TensorSharding
+        ) -> None:
+            """What a loop or a branch ties to a value has its sharding, or is one that it begins with."""
+            assert isinstance(other, OpResult | BlockArgument)
+            current = annotation_of(other)
+            if current is None:
+                add(edit, other, after[value], before)
+            elif _is_filled(other) and other not in after:
+                after[other] = after[value]
+                followers.setdefault(other, edit._replace(subject=other, sharding=after[value], how=""))
+            carried.append((value, other, current or after[value]))
+
+        rejected: list[tuple[AnnotationEdit, Op, OpResult | BlockArgument, TensorSharding]] = []
+        carried: list[tuple[Value, Value, TensorSharding]] = []
         for edit, value, before in todo:
-            for op in dict.fromkeys(() if is_backward(value.op) else value.users):
+            if is_backward(owning_op(value)) and not _is_recomputed_from(value):
+                continue
+            for op in dict.fromkeys(value.users):
+                if isinstance(op, ManualComputationOp) and not _is_taken(op, value, after[value]):
+                    return None
                 if not (is_backward(op) or op.is_terminator or op.data_flow is not None):
                     rejected += [] if follow(edit, op, value, before) else [(edit, op, value, before)]
+            for other in _flows(value):
+                carry(edit, value, other, before)
         # Operands of an operation may have changed one after the other.
         if not all(follow(*item) for item in rejected):
             return None
+        if any(after[value] != after.get(other, current) for value, other, current in carried):
+            return None
         return list(followers.values())
+
+    def _states(self, op: ShardingConstraintOp) -> bool:
+        """Whether the text of a program has an `out_sharding` for an operation; False without the text."""
+        point = resolve_file_location(op.location)
+        if point not in self._stated:
+            self._stated[point] = _OUT_SHARDING in self._source.text(point)
+        return self._stated[point]
 
     @cached_property
     def _of_backward(self) -> dict[tuple[object, object, TensorSharding], list[OpResult]]:
@@ -154,41 +191,71 @@ class DerivedConstraints:
             output
             for argument in (arguments if self.is_explicit else ())
             if isinstance(argument, BlockArgument) and is_input(argument)
-            for output, dims in self._tied(argument)[0]
+            for output, dims in self._tied(argument)
             if None not in dims and is_derived(output.op)
         }
 
-    def _tied(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
-        """The constraints of what has dimensions of an argument, and whether no others follow from it."""
+    def _tied(self, argument: BlockArgument) -> list[_Tied]:
+        """The constraints of what has dimensions of an argument."""
         if argument not in self._of:
-            self._of[argument] = self._follow(argument)
+            self._of[argument] = list(_tied(argument))
         return self._of[argument]
 
-    def _follow(self, argument: BlockArgument) -> tuple[list[_Tied], bool]:
-        tied: list[_Tied] = []
-        is_known = True
-        rank = argument.type.rank if isinstance(argument.type, RankedTensor) else 0
-        todo: list[tuple[OpResult | BlockArgument, _Dims]] = [(argument, tuple(range(rank)))]
-        seen: set[Value] = {argument}
-        while todo:
-            value, dims = todo.pop()
-            users = dict.fromkeys(value.users)
-            is_known = is_known and not any(
-                _is_other(op, value, dims) and _is_derived_from(op) for op in users
-            )
-            if isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp):
-                tied.append(_Tied(value, dims))
-            for other, of_other in _beside(value, dims):
-                if other not in seen and isinstance(other, OpResult | BlockArgument):
-                    seen.add(other)
-                    todo.append((other, of_other))
-        return tied, is_known
+
+def _tied(argument: BlockArgument) -> Iterator[_Tied]:
+    rank = argument.type.rank if isinstance(argument.type, RankedTensor) else 0
+    todo: list[tuple[OpResult | BlockArgument, _Dims]] = [(argument, tuple(range(rank)))]
+    seen: set[Value] = {argument}
+    while todo:
+        value, dims = todo.pop()
+        if isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp):
+            yield _Tied(value, dims)
+        if _is_literal(value):
+            # Other values may use it, too.
+            continue
+        for other, of_other in _beside(value, dims):
+            if other not in seen and isinstance(other, OpResult | BlockArgument):
+                seen.add(other)
+                todo.append((other, of_other))
+
+
+def _replicated(like: TensorSharding) -> TensorSharding:
+    return like.with_dims((DimensionSharding(()),) * like.rank)
 
 
 def _is_literal(value: Value) -> bool:
     """Whether a value is a scalar that JAX broadcasts for an operation, with its constraint."""
     op = value.defining_op
     return isinstance(op, ShardingConstraintOp) and is_derived(op) and is_uniform(op.input)
+
+
+def _is_taken(op: ManualComputationOp, value: Value, sharding: TensorSharding) -> bool:
+    """Whether the in_specs of a shard_map are those of a value."""
+    pairs = zip(op.operands, op.in_shardings, strict=True)
+    return all(taken.dims == sharding.dims for operand, taken in pairs if operand is value)
+
+
+def _is_recomputed_from(value: OpResult | BlockArgument) -> bool:
+    """Whether a value is what a recomputation begins with: one after a barrier."""
+    op = owning_op(value)
+    source = op.input.defining_op if isinstance(op, ShardingConstraintOp) else op
+    return isinstance(source, OptimizationBarrierOp)
+
+
+def _is_broadcast_for(op: Op, value: OpResult) -> bool:
+    """Whether JAX broadcasts an operand of an operation to the shape of the others."""
+    constraint = value.op
+    is_of_broadcast = isinstance(constraint, ShardingConstraintOp) and isinstance(
+        constraint.input.defining_op, BroadcastInDimOp
+    )
+    return is_of_broadcast and constraint.location is op.location
+
+
+def _is_filled(value: Value) -> bool:
+    """Whether a value is what a loop begins with that fills it, such as zeros for what a scan returns."""
+    op = value.defining_op
+    is_uniform_value = isinstance(op, ShardingConstraintOp) and is_uniform(op.input)
+    return is_uniform_value and isinstance(value, OpResult) and (is_derived(value.op) or is_of_loop(value))
 
 
 def _annotation(value: Value) -> TensorSharding | None:
@@ -200,11 +267,15 @@ def _shape(value: Value) -> object:
 
 
 def _derived_at(
-    op: Op, value: OpResult, current: TensorSharding, shardings: Mapping[Value, TensorSharding]
+    op: Op,
+    value: OpResult | BlockArgument,
+    current: TensorSharding,
+    shardings: Mapping[Value, TensorSharding],
+    states: Callable[[ShardingConstraintOp], bool],
 ) -> list[tuple[OpResult, TensorSharding]] | None:
     """What JAX derives for the results of an operation; None if it rejects the operands then.
 
-    An `out_sharding` is written if it differs from what JAX derives without a change.
+    An `out_sharding` is written if it differs from what JAX derives without a change, or if `states` says so.
     """
     if isinstance(op, ShardingConstraintOp):
         return [(op.results[0], shardings[value])] if is_derived(op) else []
@@ -220,6 +291,8 @@ def _derived_at(
         rule = sharding_rule_of(op)
     if rule is None:
         return derived
+    if isinstance(op, DynamicSliceOp) and _slices_shards(op, shardings[value]):
+        return None
     # Literals follow the other operands.
     before = [current if item is value else _annotation(item) for item in op.operands]
     before = [None if _is_literal(item) else old for item, old in zip(op.operands, before, strict=True)]
@@ -233,12 +306,19 @@ def _derived_at(
         if is_summed and not is_sure:
             # Partial sums need an out_sharding, and what it says is the same.
             continue
-        if is_sure or _by_rule(rule, before, stated, is_product) == stated:
+        if is_sure or (_by_rule(rule, before, stated, is_product) == stated and not states(constraint)):
             sharding = _by_rule(rule, after, stated, is_product)
             if sharding is None:
                 return None
             derived.append((constraint.results[0], sharding))
     return derived
+
+
+def _slices_shards(op: DynamicSliceOp, sharding: TensorSharding) -> bool:
+    """Whether one index of a dimension is taken that is sharded, such as that of the layers of a scan."""
+    shape = _shape(op.results[0])
+    assert isinstance(shape, tuple)
+    return any(size == 1 and dim.axes for size, dim in zip(shape, sharding.dims, strict=True))
 
 
 def _axes_of_factors(
@@ -308,7 +388,7 @@ def _flows(value: OpResult | BlockArgument) -> Iterator[Value]:
     ops = [owning_op(value), *dict.fromkeys(value.users)]
     ops += [parent for op in ops if op.is_terminator and (parent := op.parent_op) is not None]
     for op in ops:
-        if op.data_flow is None or isinstance(op, FuncOp):
+        if op.data_flow is None or isinstance(op, FuncOp | ManualComputationOp):
             continue
         for owner in op.data_flow.owners(op):
             sources = (source.value for source in op.data_flow.sources(op, owner))
@@ -348,18 +428,3 @@ def _mapped(op: Op, value: Value, dims: _Dims, other: Value) -> _Dims | None:
 
 def _keeps(op: Op) -> bool:
     return isinstance(op, _KEEPING) or is_elementwise(op.signature)
-
-
-def _is_other(op: Op, value: Value, dims: _Dims) -> bool:
-    """Whether what an operation computes from a value has other dimensions, such as a product."""
-    if isinstance(op, ShardingConstraintOp) or op.is_terminator or op.data_flow is not None:
-        return False
-    return not _keeps(op) or any(_mapped(op, value, dims, result) is None for result in op.results)
-
-
-def _is_derived_from(op: Op) -> bool:
-    """Whether JAX derives the sharding of a result from those of operands; not for a gradient."""
-    if source_location(op.location).phase in GRADIENTS:
-        return False
-    users = [user for result in op.results for user in result.users]
-    return any(isinstance(user, ShardingConstraintOp) and is_derived(user) for user in users)

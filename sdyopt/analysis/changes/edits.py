@@ -56,7 +56,12 @@ class AnnotationEdit(NamedTuple):
     @property
     def is_boundary(self) -> bool:
         """Whether the sharding is that of an argument or a result of the program."""
-        return isinstance(self.subject, FunctionResult) or is_input(self.subject)
+        return isinstance(self.subject, FunctionResult) or self.is_of_input
+
+    @property
+    def is_of_input(self) -> bool:
+        """Whether the sharding is that of an argument of the program."""
+        return not isinstance(self.subject, FunctionResult) and is_input(self.subject)
 
     @property
     def replaced(self) -> ShardingConstraintOp | None:

@@ -305,7 +305,10 @@ class Estimate:
         written = sum(
             item.runs * self._bytes(item, self._normal_before) for item in self._items if item.is_elementwise
         )
-        return float(fused) / written if fused and written else 0.0
+        if not fused or not written:
+            return 0.0
+        # What takes longer than to read and write a result, as the start of a kernel, does not grow with it.
+        return min(float(fused) / written, self._prices.seconds_of_byte)
 
     def _bytes(self, item: _Item, normal: _Normal) -> int:
         return self._shapes.bytes_of(item.priced.type, normal[item.slots[-1]]) or 0

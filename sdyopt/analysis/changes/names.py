@@ -15,7 +15,7 @@ from typing import Any
 
 from sdyopt.analysis.changes.axes import Axes, axes_of_product, axes_of_sharding
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of, is_input, written
-from sdyopt.analysis.changes.originals import Gradients
+from sdyopt.analysis.changes.originals import Gradients, SourceText
 from sdyopt.analysis.changes.outcome import changed_results
 from sdyopt.analysis.changes.trial import Annotation, Trial
 from sdyopt.analysis.changes.trials import Trials
@@ -39,9 +39,8 @@ from sdyopt.analysis.figures.source_locations import (
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.base.diagnostics.location import FileRange, Location, resolve_file_location
+from sdyopt.base.diagnostics.location import FileRange, resolve_file_location
 from sdyopt.base.diagnostics.text import counted
-from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.asm.printer.attribute_printer import plain_type
 from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp
@@ -80,7 +79,7 @@ class ChangeNames:
         self._module, self._in_source = module, in_source
         self._lines = UserLines.of_module(module)
         self._gradients = Gradients(module)
-        self._files: dict[str, list[str]] = {}
+        self._source = SourceText()
         self._has_one_function = len(functions_in(module)) == 1
 
     @cached_property
@@ -162,24 +161,9 @@ class ChangeNames:
             subject.op.result_types,
         ):
             return ""
-        expression = self._text_of(point)
+        expression = self._source.text(point)
         is_short = "\n" not in expression and len(expression) <= _LONGEST_EXPRESSION
         return expression if is_short and _is_expression(expression) else ""
-
-    def _text_of(self, point: Location | None) -> str:
-        """The text of Python in a range of a file; "" without the file."""
-        if not isinstance(point, FileRange):
-            return ""
-        if point.file not in self._files:
-            text = source_files([point.file], "", None).get(point.file, "")
-            self._files[point.file] = text.splitlines()
-        lines = self._files[point.file][point.line - 1 : point.end_line] if point.line > 0 else []
-        # The file may be another one by now. Columns of Python are those of bytes, from 0.
-        if len(lines) != point.end_line - point.line + 1 or len(lines[-1].encode()) < point.end_column:
-            return ""
-        lines[-1] = lines[-1].encode()[: point.end_column].decode("utf-8", "replace")
-        lines[0] = lines[0].encode()[point.column :].decode("utf-8", "replace")
-        return "\n".join(lines)
 
     @cached_property
     def _last_at(self) -> dict[FileRange, Op]:
@@ -248,7 +232,11 @@ class ChangeNames:
             return f"{text}, which constrains its gradient, too"
         # Those of other layers have the same name, and so may what a step returns.
         by_spec: dict[str, list[str]] = {}
-        for edit in written_in_jax(edits):
+        derived_specs: dict[str, list[AnnotationEdit]] = {}
+        for edit in written_edits:
+            if edit not in stated and edit.replaced is not None and is_out_sharding(edit.replaced):
+                derived_specs.setdefault(edit.spec, []).append(edit)
+                continue
             named = by_spec.setdefault(edit.spec, [])
             named += [] if (name := self.jax(edit.named)) in named else [name]
         like = by_spec.pop(first.spec)
@@ -259,7 +247,9 @@ class ChangeNames:
         )
         others = len(like) - _SHOWN
         shown = ", ".join(like[:_SHOWN]) + (f" and {others} more" if others > 0 else "")
-        return f"{text}, and {shown} likewise{apart}" if like else f"{text}{apart}"
+        at = [f"{spec} at {self._statements(group)}" for spec, group in derived_specs.items()]
+        too = f"; where out_sharding is written, too: {_listed(at, _OTHER_LINES)}" if at else ""
+        return f"{text}, and {shown} likewise{apart}{too}" if like else f"{text}{apart}{too}"
 
     def _is_of_one_statement(self, edits: Sequence[AnnotationEdit]) -> bool:
         """Whether edits are those of one statement, in all layers, and of its gradient."""
@@ -319,7 +309,7 @@ class ChangeNames:
         inputs = [
             edit
             for edit in inputs_first(change.edits)
-            if is_input_edit(edit) and annotation_of(edit.subject) not in (None, edit.sharding)
+            if edit.is_of_input and annotation_of(edit.subject) not in (None, edit.sharding)
         ]
         alike: dict[tuple[str, str], dict[str, None]] = {}
         for edit in inputs or change.edits:
@@ -421,11 +411,11 @@ class ChangeNames:
         op = edit.replaced
         if op is None or not (is_out_sharding(op) or is_in_call(op)):
             return ""
-        return call_with_out_sharding(self._text_of(resolve_file_location(op.location)))
+        return call_with_out_sharding(self._source.text(resolve_file_location(op.location)))
 
     def _of_constraints(self, change: Change) -> list[str]:
         """`P('x') in the reshard at model.py:12`: constraints, in a change of inputs and constraints."""
-        of_inputs = {edit.subject for edit in change.edits if is_input_edit(edit)}
+        of_inputs = {edit.subject for edit in change.edits if edit.is_of_input}
         others = tuple([edit for edit in change.edits if edit.subject not in of_inputs])
         return self._specs_at_lines(Change(others))[0] if of_inputs and others else []
 
@@ -535,14 +525,9 @@ def follows(edit: AnnotationEdit, edits: Mapping[Subject, AnnotationEdit]) -> bo
     return axes_of_product(first, second, dims) == wanted
 
 
-def is_input_edit(edit: AnnotationEdit) -> bool:
-    """Whether an edit is one of an argument of the program."""
-    return not isinstance(edit.subject, FunctionResult) and is_input(edit.subject)
-
-
 def inputs_first(edits: Iterable[AnnotationEdit]) -> list[AnnotationEdit]:
     """Edits in an order in which the inputs come first."""
-    return sorted(edits, key=lambda edit: not is_input_edit(edit))
+    return sorted(edits, key=lambda edit: not edit.is_of_input)
 
 
 def sdy_help(trial: Trial, names: ChangeNames) -> str:

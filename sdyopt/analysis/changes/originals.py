@@ -17,6 +17,8 @@ from sdyopt.analysis.figures.source_locations import (
 )
 from sdyopt.analysis.sharding_record.record import TrackedValues
 from sdyopt.base.dataclasses import dataclass
+from sdyopt.base.diagnostics.location import FileRange, Location
+from sdyopt.base.diagnostics.whole_files import source_files
 from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
@@ -104,7 +106,7 @@ class Gradients:
         for subject, edit in edits_by_value.items():
             is_other = subject in together or (isinstance(subject, OpResult) and line_of(subject.op) in lines)
             how = "" if is_other else self._how(edit)
-            if edit.is_new_constraint and isinstance(subject, OpResult) and _is_of_loop(subject):
+            if edit.is_new_constraint and isinstance(subject, OpResult) and is_of_loop(subject):
                 how = None
             if how is not None:
                 written.append(edit._replace(how=how))
@@ -220,6 +222,28 @@ class Gradients:
                 yield op
 
 
+class SourceText:
+    """The text of a program in Python, from its files."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def text(self, point: Location | None) -> str:
+        """The text in a range of a file; "" without the file."""
+        if not isinstance(point, FileRange):
+            return ""
+        if point.file not in self._files:
+            text = source_files([point.file], "", None).get(point.file, "")
+            self._files[point.file] = text.splitlines()
+        lines = self._files[point.file][point.line - 1 : point.end_line] if point.line > 0 else []
+        # The file may be another one by now. Columns of Python are those of bytes, from 0.
+        if len(lines) != point.end_line - point.line + 1 or len(lines[-1].encode()) < point.end_column:
+            return ""
+        lines[-1] = lines[-1].encode()[: point.end_column].decode("utf-8", "replace")
+        lines[0] = lines[0].encode()[point.column :].decode("utf-8", "replace")
+        return "\n".join(lines)
+
+
 def _handed_on(edit: AnnotationEdit) -> AnnotationEdit:
     """The change of a gradient that its statement transposes: of what it gives to other statements."""
     while edit.is_new_constraint and isinstance(value := edit.subject, OpResult) and value.has_one_use:
@@ -258,7 +282,7 @@ def transposed(edit: AnnotationEdit) -> Iterator[AnnotationEdit]:
         yield edit
 
 
-def _is_of_loop(value: OpResult) -> bool:
+def is_of_loop(value: OpResult) -> bool:
     """Whether a loop's statement makes what the loop begins with, such as zeros that a scan fills."""
     line = line_of(value.op)
     return any(isinstance(user, WhileOp) and line_of(user) == line for user in value.users) and line[1] != 0

@@ -15,7 +15,7 @@ from sdyopt.analysis.changes.effect import CostedProgram, Figures, bytes_of_runs
 from sdyopt.analysis.changes.originals import Originals
 from sdyopt.analysis.changes.roles import RoleGroup, ValueClass
 from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
-from sdyopt.analysis.figures.boundary import is_same_sharding
+from sdyopt.analysis.figures.boundary import carried_results, is_same_sharding
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import AssumedTrips, entry_functions, functions_in
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -78,12 +78,19 @@ def shardings_of_results(module: Op) -> Results:
 
 
 def changed_results(before: Results, after: Results, written: Iterable[Subject]) -> Iterator[tuple[str, int]]:
-    """The results that are sharded otherwise after a change, without those that it writes."""
-    known = {
-        (value.function.sym_name, value.result_index)
-        for value in written
-        if isinstance(value, FunctionResult)
-    }
+    """The results that are sharded otherwise after a change, without those that it writes.
+
+    Nor are there those that donated arguments become which it writes: with explicit axes, they follow these.
+    """
+    known = set()
+    carried: dict[FuncOp, dict[int, int]] = {}
+    for value in written:
+        if isinstance(value, FunctionResult):
+            known.add((value.function.sym_name, value.result_index))
+        elif isinstance(value, BlockArgument) and isinstance(function := owning_op(value), FuncOp):
+            if function not in carried:
+                carried[function] = carried_results(function)
+            known.add((function.sym_name, carried[function].get(value.index, -1)))
     for key, sharding in after.items():
         if key not in known and sharding is not None and not is_same_sharding(before.get(key), sharding):
             yield key

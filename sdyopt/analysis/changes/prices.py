@@ -11,6 +11,7 @@ operations are partitioned together, as one program in which none uses the resul
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from sdyopt.analysis.figures.boundary import RESHARDS
@@ -47,6 +48,8 @@ from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
 # The first pass after propagation that changes no sharding of an argument.
 _FIRST = "sdy-close-shardings"
+# An elementwise operation reads its operand, and writes its result.
+_PASSES = 2
 # The file name of the locations of operations, whose lines are their numbers.
 _NAME = "price"
 
@@ -122,6 +125,9 @@ class Prices:
         self._passes = _without_boundary(passes)
         self._machine = machine
         self._kept = kept
+        bandwidth = machine.memory_bandwidth
+        # Of what an elementwise operation reads and writes, at most.
+        self.seconds_of_byte = _PASSES / float(bandwidth) if bandwidth else inf
 
     def find(self, asked: Mapping[Key, Priced]) -> None:
         """Finds the prices of operations."""

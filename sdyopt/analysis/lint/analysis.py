@@ -90,10 +90,11 @@ def summary_text(result: LintResult, width: int, failing: Sequence[Severity] = (
         lines.append(f"{which}together: {together.effect.figures_text}")
     text = "no findings" if not total else counted(total, "finding")
     text += f" of {counted(result.rules, 'rule')}"
-    if result.tried or result.untried:
-        text += f", {counted(result.tried, 'change')} tried"
     if result.untried:
-        text += f" ({result.untried} not)"
+        # A program without findings may have a better sharding.
+        text += f", with only {result.tried} of {result.tried + result.untried} changes tried"
+    elif result.tried:
+        text += f", {counted(result.tried, 'change')} tried"
     if result.looked_at:
         text += f"; {result.looked_at}"
     if result.allowed:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.changes.effect import NOISE, Measure, best_of
-from sdyopt.analysis.changes.names import ChangeNames, sdy_help
+from sdyopt.analysis.changes.names import ChangeNames, inputs_first, sdy_help
 from sdyopt.analysis.changes.outcome import NotCompleted, place_of_collective
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trial import Trial
@@ -25,7 +25,7 @@ from sdyopt.analysis.figures.topology import Topology
 from sdyopt.analysis.figures.totals import wire_total
 from sdyopt.analysis.figures.units import bytes_text, total_text
 from sdyopt.analysis.lint.program import LintedProgram, op_to_show
-from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, LintSettings, Rule, rule_ids
+from sdyopt.analysis.lint.rule import UNIT_TEXTS, Finding, LintSettings, Rule, first_use, rule_ids
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.analysis.report.check.trial_text import trial_text
 from sdyopt.base.dataclasses import NamedTuple, dataclass, field, replace
@@ -39,6 +39,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import owning_op
 from sdyopt.mlir.error_help.explainer import DiagnosticExplainer
 from sdyopt.mlir.ir.dialect import DialectTable
 from sdyopt.mlir.ir.operation import Op
+from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.shardy.record import FunctionResult
 
 # So many callers of a line are named.
@@ -323,7 +324,10 @@ def _with_change(
         return replace(diagnostic, help="\n  ".join(filter(None, [text, in_sdy])))
     reason = Diagnostic(Severity.NOTE, diagnostic.location, f"why: {diagnostic.message}")
     located = replace(diagnostic, message=text, help=in_sdy, notes=[reason, *diagnostic.notes])
-    if (edited := _line_to_edit(trial, names)) is not None:
+    edited, place = _line_to_edit(trial, names), placed.finding.place
+    if edited is None and place is not None and place.is_differentiated:
+        edited = _line_of_state(trial, place.file, names)
+    if edited is not None:
         line, op = edited
         reason.culprit = diagnostic.culprit
         located.location, located.culprit = _point(line), explainer.range_of(op.location, op)
@@ -351,6 +355,20 @@ def _line_to_edit(trial: Trial, names: ChangeNames) -> tuple[SourceLocation, Op]
         return None
     line = names.location(edits[0].subject)
     return (line, owning_op(edits[0].subject)) if line.line and line.name_stack else None
+
+
+def _line_of_state(trial: Trial, file: str, names: ChangeNames) -> tuple[SourceLocation, Op] | None:
+    """The line that updates the state of an optimizer, if a change is of that, and what uses it there.
+
+    It is one of the file of the program: that of an optimizer may have no folder that says so.
+    """
+    subjects = [edit.subject for edit in inputs_first(trial.change.edits)[:1]]
+    used = [note.op for value in subjects if isinstance(value, BlockArgument) for note in first_use(value)]
+    for op in (op for op in used if op.results and not source_location(op.location).is_differentiated):
+        line = names.location(op.results[0])
+        at = next((line.at(frame) for frame in line.frames if frame.file == file), line)
+        return (at, op) if at.line else None
+    return None
 
 
 def _without_reported_costs(placeds: Iterable[_Placed]) -> Iterator[_Placed]:

@@ -125,6 +125,80 @@ def test_what_is_computed_from_a_reshard_follows_up_to_the_next_one() -> None:
     assert _following(tokens="e,,d", up="e,d,") == {"of first": "e,,d"}
 
 
+# A product of an argument and a weight, with a bias that is broadcast, in a loop over two layers.
+OF_LAYERS = """
+sdy.mesh @mesh = <["d"=2, "m"=2]>
+func.func @main(%w: tensor<2x8x8xf32>, %b: tensor<8xf32>, %x: tensor<4x8xf32> {sdy.sharding =
+    #sdy.sharding<@mesh, [{"d"}, {}]>}) -> tensor<4x8xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %two = stablehlo.constant dense<2> : tensor<i32>
+  %0:3 = stablehlo.while(%v = %w, %i = %zero, %c = %x) : tensor<2x8x8xf32>, tensor<i32>, tensor<4x8xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %two : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.dynamic_slice %v, %i, %zero, %zero, sizes = [1, 8, 8]
+        : (tensor<2x8x8xf32>, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x8x8xf32> loc(#loop)
+    %2 = sdy.sharding_constraint %1 <@mesh, [{}, {}, {}]> : tensor<1x8x8xf32> loc(#loop)
+    %3 = stablehlo.reshape %2 : (tensor<1x8x8xf32>) -> tensor<8x8xf32> loc(#loop)
+    %4 = sdy.sharding_constraint %3 <@mesh, [{}, {}]> : tensor<8x8xf32> loc(#loop)
+    %5 = stablehlo.dot_general %c, %4, contracting_dims = [1] x [0]
+        : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32> loc(#product)
+    %6 = sdy.sharding_constraint %5 <@mesh, [{"d"}, {}]> : tensor<4x8xf32> loc(#product)
+    %7 = stablehlo.broadcast_in_dim %b, dims = [1] : (tensor<8xf32>) -> tensor<4x8xf32> loc(#sum)
+    %8 = sdy.sharding_constraint %7 <@mesh, [{"d"}, {}]> : tensor<4x8xf32> loc(#sum)
+    %9 = stablehlo.add %6, %8 : tensor<4x8xf32> loc(#sum)
+    %10 = sdy.sharding_constraint %9 <@mesh, [{"d"}, {}]> : tensor<4x8xf32> loc(#sum)
+    LAST
+    %i1 = stablehlo.add %i, %i : tensor<i32>
+    stablehlo.return %v, %i1, LEFT : tensor<2x8x8xf32>, tensor<i32>, tensor<4x8xf32>
+  }
+  return %0#2 : tensor<4x8xf32>
+}
+#loop = loc("jit(step)/while/body/squeeze"("layers"("model.py":3:5)))
+#product = loc("jit(step)/while/body/dot_general"("layer"("model.py":1:5)))
+#sum = loc("jit(step)/while/body/add"("layer"("model.py":2:5)))
+#last = loc("jit(step)/while/body/reshard"("layer"("model.py":4:5)))
+"""
+_RESHARD = '%11 = sdy.sharding_constraint %10 <@mesh, [{"d"}, {}]> : tensor<4x8xf32> loc(#last)'
+
+
+@pytest.mark.parametrize(
+    ("spec", "is_resharded", "expected"),
+    [
+        ((None, None, "m"), True, [",,m", ",m", "d,m", "d,m", "d,m"]),
+        ((None, "m", None), True, [",m,", "m,"]),
+        ((None, "m", None), False, [",m,", "m,"]),
+        # The loop would carry on what it does not begin with.
+        ((None, None, "m"), False, None),
+        # The rows and the columns of the product would have one axis.
+        ((None, None, "d"), True, None),
+        # A loop takes one layer after the other.
+        (("m", None, None), True, None),
+    ],
+)
+def test_what_is_computed_from_a_weight_follows(
+    spec: tuple[str | None, ...], is_resharded: bool, expected: list[str] | None
+) -> None:
+    """As JAX 0.12 types it."""
+    text = OF_LAYERS.replace("LAST", _RESHARD if is_resharded else "")
+    module = sdyopt.parse(text.replace("LEFT", "%11" if is_resharded else "%10")).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    weight = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(weight, BlockArgument)
+    dims = tuple(DimensionSharding((AxisRef(name),) if name else ()) for name in spec)
+    replicated = read_sharding("[{}, {}, {}]")
+    assert replicated is not None
+    edits = [AnnotationEdit(weight, replicated.with_dims(dims), mesh)]
+    following = DerivedConstraints(module).following(edits)
+    if following is None:
+        assert expected is None
+        return
+    assert [
+        ",".join(" ".join(axis.name for axis in dim.axes) for dim in edit.sharding.dims) for edit in following
+    ] == expected
+
+
 def test_from_a_new_constraint_nothing_follows() -> None:
     module = sdyopt.parse(EXPERTS).ir
     _, (edit,) = _edits(module, tokens="e,d,")

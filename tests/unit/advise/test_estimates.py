@@ -20,7 +20,8 @@ from sdyopt.analysis.changes.proposals import proposals
 from sdyopt.analysis.changes.search import Search, TrialBudget
 from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.changes.trials import Trials, trials_on
-from sdyopt.analysis.figures.assumed_pipeline import pipeline_of
+from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline, pipeline_of
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -30,7 +31,7 @@ from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp
 from sdyopt.mlir.ir.attribute import SymbolRef
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from sdyopt.mlir.pipeline.run import run_pipeline
 from sdyopt.mlir.pipeline.tree import Pipeline
 from sdyopt.shardy.repropagation import Shardings
@@ -182,6 +183,42 @@ def test_estimates_in_a_loop_are_no_higher_than_trials(monkeypatch: pytest.Monke
         now = search.trials.figures.seconds
         dropped = [pair for pair in pairs if pair[0].seconds >= now]
         assert len(dropped) > len(pairs) // 4
+
+
+# A large cache is read for little else: %x is sharded by the weight, which contracts what it shards.
+_CACHED = """
+sdy.mesh @mesh = <["model"=4]>
+func.func @main(%x: tensor<64x1024xf32>,
+    %w: tensor<1024x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"model"}, {}]>},
+    %cache: tensor<64x4096x1024xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}, {"model"}]>})
+    -> tensor<64x1024xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.sine %x : tensor<64x1024xf32>
+  %1 = stablehlo.dot_general %0, %w, contracting_dims = [1] x [0]
+      : (tensor<64x1024xf32>, tensor<1024x1024xf32>) -> tensor<64x1024xf32>
+  %2 = stablehlo.reduce(%cache init: %zero) applies stablehlo.add across dimensions = [1]
+      : (tensor<64x4096x1024xf32>, tensor<f32>) -> tensor<64x1024xf32>
+  %3 = stablehlo.add %1, %2 : tensor<64x1024xf32>
+  return %3 : tensor<64x1024xf32>
+}
+"""
+
+
+def test_what_reads_a_cache_does_not_grow_with_other_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trials, "LEAST_ESTIMATED", 0)
+    with interpreter_settings():
+        module = parsed(_CACHED)
+        machine = built_in_topology("tpu-v5e:2x2")
+        search = Search(Trials(module, completing_pipeline(module, False, machine), machine))
+        program = search.program
+        weight = next(op for op in search.trials.module.walk() if isinstance(op, FuncOp)).entry.arguments[1]
+        assert isinstance(weight, BlockArgument)
+        edit = AnnotationEdit(weight, program.mesh.sharding(((), ("model",))), program.mesh.mesh)
+        assert search.trials._estimate is not None
+        (estimated,) = search.trials._estimate.costs([Change((edit,))])
+        assert estimated is not None
+        after = search.trials._trial(Change((edit,)), None).after
+        assert estimated.seconds <= after.seconds * (1 + TOLERANCE)
 
 
 def test_propagation_again_is_propagation(monkeypatch: pytest.MonkeyPatch) -> None:

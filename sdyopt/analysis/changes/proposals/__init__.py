@@ -168,6 +168,14 @@ class ProposedOn:
 
         It is empty if it is not known what follows, or if no statement constrains a value.
         """
+        edits = list(edits)
+        if self.derived.is_explicit and any(edit.is_of_input for edit in edits):
+            # What a program returns has the type of its value.
+            edits = [
+                edit
+                for edit in edits
+                if not isinstance(edit.subject, FunctionResult) or annotation_of(edit.subject) is not None
+            ]
         constrained = self.gradients.constrained(edits)
         if any(edit.is_new_constraint and _is_literal(edit.subject) for edit in constrained):
             return Change()

@@ -11,7 +11,6 @@ from fractions import Fraction
 from functools import cached_property
 
 from sdyopt.analysis.changes.effect import Measure
-from sdyopt.analysis.changes.names import is_input_edit
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import Search
@@ -462,8 +461,8 @@ def memory_place(shown: Sequence[Trial | None], search: Search) -> MemoryPlace |
         is_at_line = op is not None and not isinstance(op, FuncOp)
         at = source_location(op.location) if op is not None and is_at_line else NO_LOCATION
         return MemoryPlace(at.file_text or "the arguments", at, trial)
-    inputs = grouped_names(names.place(edit) for edit in edits if is_input_edit(edit))
-    first = next((edit for edit in edits if is_input_edit(edit) == bool(inputs)), edits[0])
+    inputs = grouped_names(names.place(edit) for edit in edits if edit.is_of_input)
+    first = next((edit for edit in edits if edit.is_of_input == bool(inputs)), edits[0])
     more = f" and {len(inputs) - 1} more" if len(inputs) > 1 else ""
     location = NO_LOCATION if isinstance(first.subject, FunctionResult) else names.location(first.subject)
     return MemoryPlace(
