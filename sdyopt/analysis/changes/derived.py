@@ -97,11 +97,11 @@ class DerivedConstraints:
                 after[value] = sharding
                 todo.append((edit, value, before))
 
-        for edit in edits:
+        for edit in (edit for edit in edits if not edit.is_removal):
             if isinstance(edit.subject, BlockArgument) and is_input(edit.subject):
                 before = annotation_of(edit.subject) or _replicated(edit.sharding)
                 add(edit, edit.subject, edit.sharding, before)
-            elif edit.replaced is not None and not edit.is_removal and isinstance(edit.subject, OpResult):
+            elif edit.replaced is not None and isinstance(edit.subject, OpResult):
                 add(edit, edit.subject, edit.sharding, edit.replaced.sharding)
         given = set(after)
 
