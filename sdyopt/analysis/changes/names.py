@@ -227,7 +227,7 @@ class ChangeNames:
             also = self._statements(followed) if len(stated) < len(written_edits) else ""
             too = f"; where out_sharding is written, too: {followed[0].spec} at {also}" if also else ""
             return f"{first.text_at(lines, self._call(first))}{self._of_values(stated)}{too}"
-        if first.is_new_constraint and (len(edits) == 2 or self._is_of_one_statement(edits)):
+        if first.is_new_constraint and self._is_of_one_statement(edits):
             # JAX constrains the gradient by itself.
             return f"{text}, which constrains its gradient, too"
         # Those of other layers have the same name, and so may what a step returns.
