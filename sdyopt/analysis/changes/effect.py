@@ -41,7 +41,7 @@ from sdyopt.mlir.ir.value import OpResult
 NOISE = Fraction(1, 100)
 # A gain that XLA may turn into a loss is worth the risk if it is this share of what is sent, and one with
 # which activations are resharded, if it is the other.
-_LEAST_RISKY, _LEAST_UNSURE = Fraction(1, 4), Fraction(1, 10)
+_LEAST_RISKY, LEAST_UNSURE = Fraction(1, 4), Fraction(1, 10)
 
 
 T = TypeVar("T")
@@ -172,7 +172,7 @@ class Effect(NamedTuple):
         may_be_chosen = frees or (is_new and self.is_of_reshards)
         if saved <= NOISE * sent or (self.adds_no_reshards and not is_indexed and not may_be_chosen):
             return True
-        return saved >= (_LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
+        return saved >= (LEAST_UNSURE if self.holds and not is_indexed else _LEAST_RISKY) * sent
 
     @property
     def text(self) -> str:
@@ -305,7 +305,6 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
             if bandwidth is not None:
                 penalty += whole / bandwidth
     carried = sum(carried.wire_bytes or 0 for carried in report.carried)
-    slowest = topology.link(topology.links or axis_sizes(report.mesh)).bandwidth
     sending, computing = seconds_of_unknown_loops(report, time)
     compute = products.high + computing + fused
     return Figures(
@@ -319,10 +318,16 @@ def figures_of(report: Report, module: Op, machine: Topology) -> Figures:
         of_results,
         sliced,
         carried,
-        carried / slowest if slowest else Fraction(0),
+        carried * seconds_between_steps(topology, report.mesh),
         tuple(reshards),
         latency,
     )
+
+
+def seconds_between_steps(topology: Topology, mesh: str) -> Fraction:
+    """The seconds of a byte that is sent between steps, along the slowest link; 0 if that is not known."""
+    slowest = topology.link(topology.links or axis_sizes(mesh)).bandwidth
+    return 1 / slowest if slowest else Fraction(0)
 
 
 def seconds_of_unknown_loops(report: Report, time: TimeEstimate) -> tuple[Fraction, Fraction]:

@@ -10,18 +10,24 @@ those of a trial.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from operator import is_not
 
 from sdyopt.analysis.changes.edits import Change
 from sdyopt.analysis.changes.outcome import PipelineOutcome
 from sdyopt.analysis.changes.prices import Key, Price, Priced, Prices
 from sdyopt.analysis.changes.propagated import Propagated
-from sdyopt.analysis.figures.boundary import is_of_argument
-from sdyopt.analysis.figures.execution_counts import CONTROL_FLOW, ExecutionCounts, is_constant
+from sdyopt.analysis.figures.boundary import carried_results, is_of_argument, sent_between_steps
+from sdyopt.analysis.figures.execution_counts import (
+    CONTROL_FLOW,
+    ExecutionCounts,
+    entry_functions,
+    functions_in,
+    is_constant,
+)
 from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.loop_invariants import is_invariant, loop_around, sum_over_iterations
@@ -54,20 +60,29 @@ _COSTLIEST = 3
 
 # Shardings by slot, each equal to all that shard alike.
 _Normal = list[TensorSharding | None]
+# (sharding of a result, that of the donated argument that it becomes) -> bytes.
+_SentBetweenSteps = Callable[[TensorSharding | None, TensorSharding | None], int]
 
 
 class EstimatedCost(NamedTuple):
     """The seconds of a program, and those with whole tensors moved where activations are resharded.
 
-    As a limit, it holds for both; 0 `at_most` is no limit.
+    Both are with those between steps, for which `carried` bytes are sent; `flops` are those of a device. As a
+    limit, it holds for all of these; 0 is no limit. `wire_bytes` are those that a device sends, and
+    `adds_reshards` is whether activations are resharded that were not before.
     """
 
     seconds: Fraction
     at_most: Fraction = Fraction(0)
+    carried: Fraction = Fraction(0)
+    flops: Fraction = Fraction(0)
+    wire_bytes: Fraction = Fraction(0)
+    adds_reshards: bool = False
 
     def is_above(self, limit: EstimatedCost) -> bool:
-        """Whether one of the two is not less than that of a limit."""
-        return self.seconds >= limit.seconds or 0 < limit.at_most <= self.at_most
+        """Whether the seconds are not less than those of a limit, or the others are more."""
+        is_slower = self.seconds >= limit.seconds or 0 < limit.at_most <= self.at_most
+        return is_slower or 0 < limit.carried < self.carried or 0 < limit.flops < self.flops
 
 
 class _Stage(Enum):
@@ -108,13 +123,33 @@ class _Item(NamedTuple):
 class _Changed(NamedTuple):
     """The new keys of the items that have other shardings after a change.
 
-    `costly` are those of them that are priced before the last stage, and `fused` the seconds by which
-    elementwise operations take longer.
+    `costly` are those of them that are priced before the last stage, `fused` the seconds by which
+    elementwise operations take longer, and `carried` the bytes that are sent more between steps.
     """
 
     keys: Mapping[int, Key]
     costly: Sequence[int]
     fused: float
+    carried: int
+
+
+class _More(NamedTuple):
+    """What a changed program takes more: seconds, those to move whole tensors, FLOPs, and bytes to send."""
+
+    seconds: float
+    moving: float
+    flops: float
+    wire_bytes: float
+    adds_reshards: bool
+
+
+class _Reshards(NamedTuple):
+    """What the reshards of a value take. `of_activations` has the shardings of those of an activation."""
+
+    seconds: float
+    whole: float
+    wire_bytes: float
+    of_activations: frozenset[object]
 
 
 class Estimate:
@@ -179,8 +214,17 @@ class Estimate:
                 more = self._more(before, changed, stage)
                 cost = None
                 if more is not None:
-                    seconds = figures.seconds + Fraction(more[0])
-                    cost = EstimatedCost(seconds, seconds + figures.penalty + Fraction(more[1]))
+                    carried = Fraction(changed.carried)
+                    carrying = carried * self._prices.seconds_between_steps(self._outcome.report.mesh)
+                    seconds = figures.of_step + Fraction(more.seconds) + carrying
+                    cost = EstimatedCost(
+                        seconds,
+                        seconds + figures.penalty + Fraction(more.moving),
+                        figures.carried + carried,
+                        figures.flops + Fraction(more.flops),
+                        figures.wire_bytes + Fraction(more.wire_bytes),
+                        more.adds_reshards,
+                    )
                 if stage is _Stage.LAST or (limit is not None and cost is not None and cost.is_above(limit)):
                     results[number] = cost
                     del left[number]
@@ -236,17 +280,22 @@ class Estimate:
             if item.is_elementwise:
                 size += item.runs * (self._bytes(item, normal) - self._bytes(item, self._normal_before))
         costly = [number for number in keys if self._stages[0][number] is not _Stage.LAST]
-        return _Changed(keys, costly, size * self._seconds_of_byte)
+        more_carried = sum(
+            sent(after[result], after[argument]) - sent(self._before[result], self._before[argument])
+            for sent, result, argument in self._donated
+            if different[result] or different[argument]
+        )
+        return _Changed(keys, costly, size * self._seconds_of_byte, more_carried)
 
-    def _more(self, before: Sequence[Key], changed: _Changed, stage: _Stage) -> tuple[float, float] | None:
-        """By how many seconds the program takes longer after a change, items without a price left out; and by
-        how many to move whole tensors.
+    def _more(self, before: Sequence[Key], changed: _Changed, stage: _Stage) -> _More | None:
+        """What the program takes more after a change, items without a price left out.
 
         It takes at least that: what may be done once in place of in each iteration of a loop counts once.
         None if items send otherwise where more than an operation decides: in a manual computation, for
         partial sums, and for custom calls.
         """
-        more, moving, keys = changed.fused, 0.0, changed.keys
+        more, moving, flops, sent, keys = changed.fused, 0.0, 0.0, 0.0, changed.keys
+        adds_reshards = False
         values: dict[Value, None] = {}
         for number in keys if stage is _Stage.LAST else changed.costly:
             key = keys[number]
@@ -255,42 +304,51 @@ class Estimate:
                 return None
             more += item.least_runs * new.own - item.runs * old.own
             moving += item.is_activation * new.whole - item.runs * old.whole
+            flops += item.least_runs * new.flops - item.runs * old.flops
+            sent += item.least_runs * new.wire_bytes - item.runs * old.wire_bytes
+            adds_reshards |= item.is_activation and new.whole > 0 and new != old
             for reshard in (*old.reshards, *new.reshards):
                 values[item.operands[reshard.position]] = None
         for value in values:
-            new_seconds, new_whole = self._of_reshards(value, before, keys, at_least=True)
-            old_seconds, old_whole = self._of_reshards(value, before, {}, at_least=False)
-            more += new_seconds - old_seconds
-            moving += new_whole - old_whole
-        return more, moving
+            was = self._of_reshards(value, before, {}, at_least=False)
+            now = self._of_reshards(value, before, keys, at_least=True)
+            more += now.seconds - was.seconds
+            moving += now.whole - was.whole
+            sent += now.wire_bytes - was.wire_bytes
+            adds_reshards |= not now.of_activations <= was.of_activations
+        return _More(more, moving, flops, sent, adds_reshards)
 
     def _price(self, key: Key) -> Price:
         return self._prices.of.get(key, _UNPRICED_YET)
 
     def _of_reshards(
         self, value: Value, before: Sequence[Key], keys: Mapping[int, Key], *, at_least: bool
-    ) -> tuple[float, float]:
-        """The seconds of the reshards of a value, those that are equal once; and those to move it whole.
+    ) -> _Reshards:
+        """What the reshards of a value take, those that are equal once.
 
         A reshard moves no whole tensor if the value is an argument, or if its result is one of the program.
         """
         seconds: dict[TensorSharding, float] = {}
         whole: dict[TensorSharding, float] = {}
+        sent: dict[TensorSharding, float] = {}
+        pairs: set[object] = set()
         returned: list[TensorSharding] = []
         for number in self._users[value]:
-            item = self._items[number]
+            item, key = self._items[number], keys.get(number, before[number])
             runs = 1 if at_least and value in item.once else item.runs
             is_moved = item.is_activation or not at_least
-            for _, target, of_reshard, moving in [
-                reshard
-                for reshard in self._price(keys.get(number, before[number])).reshards
-                if item.operands[reshard.position] is value
-            ]:
-                seconds[target] = max(seconds.get(target, 0.0), runs * of_reshard)
-                whole[target] = max(whole.get(target, 0.0), is_moved * runs * moving)
-                returned += [target] * item.is_returned
+            for position, target, of_reshard, moving, size in self._price(key).reshards:
+                if item.operands[position] is value:
+                    seconds[target] = max(seconds.get(target, 0.0), runs * of_reshard)
+                    whole[target] = max(whole.get(target, 0.0), is_moved * runs * moving)
+                    sent[target] = max(sent.get(target, 0.0), runs * size)
+                    pairs.add((key[1][position], target))
+                    returned += [target] * item.is_returned
         moved = sum(size for target, size in whole.items() if target not in returned)
-        return sum(seconds.values()), moved if moved and self._is_activation(value) else 0.0
+        if not moved or not self._is_activation(value):
+            moved = 0.0
+            pairs.clear()
+        return _Reshards(sum(seconds.values()), moved, sum(sent.values()), frozenset(pairs))
 
     def _is_activation(self, value: Value) -> bool:
         if value not in self._activations:
@@ -309,6 +367,19 @@ class Estimate:
             return 0.0
         # What takes longer than to read and write a result, as the start of a kernel, does not grow with it.
         return min(float(fused) / written, self._prices.seconds_of_byte)
+
+    @cached_property
+    def _donated(self) -> list[tuple[_SentBetweenSteps, int, int]]:
+        """The slots of results and of the donated arguments that they become, and what is sent for each."""
+        slot = self._program.again.slot
+        donated: list[tuple[_SentBetweenSteps, int, int]] = []
+        for function in entry_functions(functions_in(self._program.module)):
+            carried = {} if function.is_declaration else carried_results(function)
+            for index, number in carried.items():
+                argument = function.entry.arguments[index]
+                sent = partial(sent_between_steps, self._shapes, argument.type)
+                donated.append((sent, slot(FunctionResult(function, number)), slot(argument)))
+        return donated
 
     def _bytes(self, item: _Item, normal: _Normal) -> int:
         return self._shapes.bytes_of(item.priced.type, normal[item.slots[-1]]) or 0

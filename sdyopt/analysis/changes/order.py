@@ -7,7 +7,8 @@ from fractions import Fraction
 from functools import cached_property, partial
 
 from sdyopt.analysis.changes.edits import Change, annotation_of
-from sdyopt.analysis.changes.effect import NOISE, Figures, Measure, is_indexed
+from sdyopt.analysis.changes.effect import LEAST_UNSURE, NOISE, Figures, Measure, is_indexed
+from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.proposals import SearchedProgram
 from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.changes.trials import Trials
@@ -26,6 +27,8 @@ _FOR_MORE, _FOR_AS_MUCH = Fraction(1, 10), Fraction(1, 20)
 # So it is if no more than this share of the FLOPs is left, which are known better than times. If the time at
 # most falls by a tenth, too, what is more than noise is enough.
 _FEWER_FLOPS = Fraction(3, 4)
+# Estimates of time and of what is sent may be wrong by this share.
+_ESTIMATED = Fraction(1, 50)
 # A change is one for memory if it lowers the peak by this share, and by so many bytes; it may cost a part of
 # that share of the time.
 LEAST_OF_PEAK, _LEAST_OF_MEMORY, TIME_FOR_MEMORY = Fraction(1, 10), 1 << 20, Fraction(1, 5)
@@ -67,12 +70,12 @@ class Comparison(SearchedProgram):
         least_saved = min(least_saved, _FOR_AS_MUCH)
         if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < least_saved:
             return False
-        if self.moves_whole and self._shards_rows_further(trial.change):
+        if self.shards_rows_further(trial.change):
             return False
-        looks_up = any(map(is_indexed, trial.change.subjects))
         edits = trial.change.edits
-        frees, is_new = any(edit.frees for edit in edits), all(edit.is_new_constraint for edit in edits)
-        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees, is_new and bool(edits)):
+        is_new = bool(edits) and all(edit.is_new_constraint for edit in edits)
+        looks_up, frees = _is_indexed(trial.change), _frees(trial.change)
+        if self.moves_whole and not trial.effect.is_worth_it(looks_up, frees, is_new):
             return False
         # Then a donation cannot be used, and what is saved in a step is sent before the next one.
         if after.carried > before.carried + NOISE * before.wire_bytes:
@@ -97,9 +100,9 @@ class Comparison(SearchedProgram):
         fits = self.fills_memory or after.peak_bytes <= peak * most
         return is_faster and fits and after.flops <= before.flops * most
 
-    def _shards_rows_further(self, change: Change) -> bool:
+    def shards_rows_further(self, change: Change) -> bool:
         """Whether rows of a table that are sharded get further axes: XLA looks them up at other expense."""
-        for edit in change.edits:
+        for edit in change.edits if self.moves_whole else ():
             for dim in self._looked_up.get(edit.subject, ()):
                 before = annotation_of(edit.subject)
                 was = () if before is None else before.dims[dim].axes
@@ -118,6 +121,32 @@ class Comparison(SearchedProgram):
                 if argument is not None and shapes[0] == shapes[1]:
                     looked_up[argument] = tuple(op.dimension_numbers.start_index_map)
         return looked_up
+
+    def may_pay(self, before: Figures, change: Change, cost: EstimatedCost) -> bool:
+        """Whether a change of a program with these figures may pay, if it costs what is estimated.
+
+        What an estimate may miss is granted to it. The limit of memory is not looked at.
+        """
+        if not before.of_step or not before.wire_bytes:
+            return True
+        more = cost.wire_bytes / before.wire_bytes - 1
+        most = cost.at_most if self.moves_whole else cost.seconds
+        saved = 1 - max(cost.seconds / before.of_step, most / before.at_most(self.moves_whole))
+        if more > NOISE + _ESTIMATED and saved < _FOR_MORE - _ESTIMATED:
+            # `pays` leaves out what sends more, and computes as much.
+            return cost.flops <= before.flops * (_FEWER_FLOPS + _ESTIMATED)
+        is_unsure = cost.adds_reshards or _is_indexed(change) or _frees(change)
+        is_little = NOISE + _ESTIMATED < -more < LEAST_UNSURE - _ESTIMATED
+        return not (self.moves_whole and is_unsure and is_little)
+
+    def limit_of(self, before: Figures, seconds: Fraction, at_most: Fraction) -> EstimatedCost:
+        """What a change of a program with these figures may take by an estimate, if it pays."""
+        return EstimatedCost(
+            seconds,
+            at_most * self.moves_whole,
+            before.carried + NOISE * before.wire_bytes,
+            before.flops * (1 + _MAY_RISE),
+        )
 
     def rank(self, trial: Trial) -> tuple[object, ...]:
         """The sort key of changes."""
@@ -150,6 +179,16 @@ class Comparison(SearchedProgram):
         most = 1 + TIME_FOR_MEMORY * share
         is_slower = self.cost(after) > self.cost(before) * most or after.seconds > before.seconds * most
         return not is_slower and after.flops <= before.flops * (1 + _MAY_RISE)
+
+
+def _is_indexed(change: Change) -> bool:
+    """Whether a change is of what a gather or scatter takes or gives."""
+    return any(map(is_indexed, change.subjects))
+
+
+def _frees(change: Change) -> bool:
+    """Whether compilers choose what was constrained."""
+    return any(edit.frees for edit in change.edits)
 
 
 def without_equals(trials: Sequence[Trial], moves_whole: bool) -> Iterable[Trial]:

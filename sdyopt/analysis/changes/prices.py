@@ -11,9 +11,11 @@ operations are partitioned together, as one program in which none uses the resul
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from fractions import Fraction
 from math import inf
 from typing import Any
 
+from sdyopt.analysis.changes.effect import seconds_between_steps
 from sdyopt.analysis.figures.boundary import RESHARDS
 from sdyopt.analysis.figures.execution_counts import MAIN
 from sdyopt.analysis.figures.figures import Report
@@ -58,21 +60,25 @@ class Price(NamedTuple):
     """What an operation takes with given shardings, in seconds of one run.
 
     `reshards` are those of operands: operations share those of one value with one target. `whole` are the
-    seconds that it takes to move the whole tensors of those of its results.
+    seconds that it takes to move the whole tensors of those of its results, `flops` those of a device, and
+    `wire_bytes` what that sends for it, without its reshards of operands.
     """
 
     own: float = 0.0
     reshards: tuple[PricedReshard, ...] = ()
     whole: float = 0.0
+    flops: int = 0
+    wire_bytes: float = 0.0
 
 
 class PricedReshard(NamedTuple):
-    """What a reshard of an operand takes, and what it takes to move its whole tensors."""
+    """What a reshard of an operand takes, what it takes to move its whole tensors, and what it sends."""
 
     position: int
     target: TensorSharding
     seconds: float
     whole: float
+    wire_bytes: float
 
 
 class Priced(NamedTuple):
@@ -128,6 +134,10 @@ class Prices:
         bandwidth = machine.memory_bandwidth
         # Of what an elementwise operation reads and writes, at most.
         self.seconds_of_byte = _PASSES / float(bandwidth) if bandwidth else inf
+
+    def seconds_between_steps(self, mesh: str) -> Fraction:
+        """The seconds of a byte that is sent between steps, on a mesh as reports print it."""
+        return seconds_between_steps(self._machine.on(mesh), mesh)
 
     def find(self, asked: Mapping[Key, Priced]) -> None:
         """Finds the prices of operations."""
@@ -271,17 +281,20 @@ class _Program:
         (report,) = reports
         assert report.time is not None
         seconds = dict.fromkeys(self.module.walk(), 0.0)
-        whole = dict(seconds)
+        whole, sent, flops = dict(seconds), dict(seconds), dict.fromkeys(seconds, 0)
         topology = machine.on(report.mesh)
         ops = counted_collectives(self.module)
-        for op, collective, sent in zip(ops, report.collectives, report.time.collectives, strict=True):
-            seconds[op] += float(sent.seconds or 0)
+        for op, collective, timed in zip(ops, report.collectives, report.time.collectives, strict=True):
+            seconds[op] += float(timed.seconds or 0)
+            sent[op] += float(collective.wire_bytes or 0)
             bandwidth = topology.link(collective.axis_names).bandwidth
             if isinstance(op, RESHARDS) and collective.wire_bytes and bandwidth is not None:
                 whole[op] += float((bytes_of(op.result_types[0]) or 0) / bandwidth)
-        for op, computed in zip(counted_products(self.module), report.time.products, strict=True):
+        products = zip(counted_products(self.module), report.products, report.time.products, strict=True)
+        for op, product, computed in products:
             seconds[op] += float(computed.seconds or 0)
-        own, own_whole = [0.0] * len(self._keys), [0.0] * len(self._keys)
+            flops[op] += product.flops or 0
+        own = [Price() for _ in self._keys]
         # The operand that a value is a reshard of; else only the number.
         reshards: dict[tuple[int, int], PricedReshard] = {}
         places: dict[Value, tuple[int, int | None]] = {}
@@ -296,21 +309,33 @@ class _Program:
             number, position = place
             cost = sum(seconds[item] for item in op.walk())
             if isinstance(op, CollectiveOp) and position is not None:
-                before = reshards.get((number, position), PricedReshard(position, op.out_sharding, 0.0, 0.0))
+                nothing = PricedReshard(position, op.out_sharding, 0.0, 0.0, 0.0)
+                before = reshards.get((number, position), nothing)
                 reshards[number, position] = PricedReshard(
-                    position, op.out_sharding, before.seconds + cost, before.whole + whole[op]
+                    position,
+                    op.out_sharding,
+                    before.seconds + cost,
+                    before.whole + whole[op],
+                    before.wire_bytes + sent[op],
                 )
             else:
-                own[number] += cost
-                own_whole[number] += sum(whole[item] for item in op.walk())
+                alone = own[number]
+                own[number] = alone._replace(
+                    own=alone.own + cost,
+                    whole=alone.whole + sum(whole[item] for item in op.walk()),
+                    flops=alone.flops + sum(flops[item] for item in op.walk()),
+                    wire_bytes=alone.wire_bytes + sum(sent[item] for item in op.walk()),
+                )
                 place = number, None
             places.update(dict.fromkeys(op.results, place))
         rows: list[list[PricedReshard]] = [[] for _ in self._keys]
         for (number, _), reshard in reshards.items():
             if reshard.seconds:
                 rows[number].append(reshard)
-        pairs = zip(self._keys, own, rows, own_whole, strict=True)
-        return {key: Price(alone, tuple(moved), moving) for key, alone, moved, moving in pairs}
+        return {
+            key: price._replace(reshards=tuple(moved))
+            for key, price, moved in zip(self._keys, own, rows, strict=True)
+        }
 
 
 def _without_boundary(passes: Pipeline) -> Pipeline:

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, islice
 from time import monotonic
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
 from sdyopt.analysis.changes.effect import NOISE, Measure
 from sdyopt.analysis.changes.estimates import EstimatedCost
-from sdyopt.analysis.changes.layers import with_fewer_layers
+from sdyopt.analysis.changes.layers import ReducedProgram, with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames, written_in_jax
 from sdyopt.analysis.changes.order import (
     LEAST_OF_PEAK,
@@ -36,7 +36,7 @@ from sdyopt.analysis.changes.proposals import proposals, sure_proposals
 from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.proposals.collectives import at_place, collectives, exchanges
 from sdyopt.analysis.changes.trial import Trial
-from sdyopt.analysis.changes.trials import Trials
+from sdyopt.analysis.changes.trials import MayPay, Trials
 from sdyopt.base.dataclasses import NamedTuple
 from sdyopt.shardy.record import FunctionResult
 
@@ -116,8 +116,9 @@ class Search(Comparison):
         self._start = monotonic()
         self.limit = self._budget.changes(self._size)
         self._further = self._budget.trials(self._size)
-        # The numbers of trials of proposed changes, of these changes, of trials whose pipeline fails, and of
-        # those with fewer layers; and whether some changes are not in the order of what they save.
+        # The numbers of trials of proposed changes, of these changes, which are more if there are others that
+        # are not tried, of trials whose pipeline fails, and of those with fewer layers; and whether some
+        # changes are not in the order of what they save.
         self.tried = self.proposed = self.failed = self.reduced = 0
         self.is_out_of_time = self.prefers_less = False
         self._known: dict[object, Trial] = {}
@@ -143,7 +144,11 @@ class Search(Comparison):
         """The changes that pay, the best first, in words."""
         if not self.can_try:
             return []
-        possible = list(proposals(self.program))
+        usable = filter(self._is_usable, proposals(self.program))
+        # No more are made up than are looked at, and one that tells that there are others.
+        possible = list(islice(usable, self.limit + 1))
+        if len(possible) > self.limit and self._with_fewer_layers is not None:
+            possible += usable
         # The search of the lines that all commands speak of is through, however small the budget is.
         costliest = [next(iter(places)) for places in islice(self._lines.values(), _LINES)]
         of_places = chain.from_iterable(at_place(self.program, place) for place in costliest)
@@ -166,8 +171,12 @@ class Search(Comparison):
             if trial is not None and trial.figures is None and not trial.has_failed:
                 left_out[change.key] = change
         if left_out and not self.excess(before):
-            cut = EstimatedCost(before.of_step * (1 + _ESTIMATED), self.cost(before) * self.moves_whole)
+            cut = self.limit_of(before, before.of_step * (1 + _ESTIMATED), self.cost(before))
             yield from self.tries(self.trials, (), cut, asked=list(left_out.values()))
+
+    @cached_property
+    def _with_fewer_layers(self) -> ReducedProgram | None:
+        return with_fewer_layers(self.trials.module)
 
     @property
     def _lines(self) -> dict[str, Sent]:
@@ -179,9 +188,15 @@ class Search(Comparison):
         usable = (
             change
             for change in changes
-            if (change.edits or change.rewrite is not None) and not change.turns_sharding_off
+            if self._is_usable(change) and (change.edits or change.rewrite is not None)
         )
         return list({change.key: change for change in usable if change.key not in self._known}.values())
+
+    def _is_usable(self, change: Change) -> bool:
+        """Whether a change may pay, whatever its figures are."""
+        if change.turns_sharding_off or (change.is_unsure and not self._keeps_unsure):
+            return False
+        return self.is_above_memory or not self.shards_rows_further(change)
 
     def _confirmed(self, trials: Iterable[Trial]) -> list[Trial]:
         """The changes that pay, in order: the first ones, which are shown, by all passes."""
@@ -249,7 +264,7 @@ class Search(Comparison):
             free = [
                 change
                 for change in further
-                if not change.turns_sharding_off
+                if self._is_usable(change)
                 and not any(change.subjects <= other or other <= change.subjects for other in subjects)
             ]
             least = self.cost(best.after) - NOISE * self.cost(best.before)
@@ -260,9 +275,7 @@ class Search(Comparison):
             # What takes as long as the changes so far is no better. Estimates may be too high.
             tried: list[Trial] = []
             for changes, most in zip(wider, (least * (1 + _ESTIMATED), least), strict=True):
-                tried += (
-                    self.trials_of(changes, EstimatedCost(most, most * self.moves_whole)) if changes else []
-                )
+                tried += self.trials_of(changes, self.limit_of(best.before, most, most)) if changes else []
             better = [trial for trial in tried if self.pays(trial) and self.cost(trial.after) < least]
             if not better:
                 break
@@ -447,14 +460,17 @@ class Search(Comparison):
             # The first of equal changes has the plainest words.
             of_key.setdefault(change.key, change)
         chosen = list(of_key.values())
+        may_pay: MayPay | None = None
         if cut is None and not keeps_slower and not self.excess(before):
-            cut = EstimatedCost(before.of_step, self.cost(before) * self.moves_whole)
+            may_pay = partial(self.may_pay, before)
+            cut = self.limit_of(before, before.of_step, self.cost(before))
         total = self.tried + len(chosen)
         if self.is_over():
             return
         size = self._size if trials.module is self.trials.module else work_of(trials.module)
         most = self._budget.trials(size)
-        for trial in trials.of_changes(chosen, self._jobs, cut, most, {change.key for change in asked}):
+        keys = {change.key for change in asked}
+        for trial in trials.of_changes(chosen, self._jobs, cut, most, keys, may_pay):
             key, is_first = trial.change.key, trials is self.trials
             self.tried += key in self._proposed and not (is_first and key in self._known)
             self._show(self.tried, total)
@@ -483,7 +499,8 @@ class Search(Comparison):
         """
         if len(possible) <= self.limit or trials.made:
             return possible
-        reduced = with_fewer_layers(trials.module)
+        is_whole = trials.module is self.trials.module
+        reduced = self._with_fewer_layers if is_whole else with_fewer_layers(trials.module)
         if reduced is None:
             return possible
         small = trials.on(reduced.module)

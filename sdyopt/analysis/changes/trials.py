@@ -93,6 +93,9 @@ _BEFORE: Passes = {"sdy-inline-unsharded-calls": {}, "cse": {}}
 _INSERTS_RESHARDS = "sdy-insert-explicit-reshards"
 
 
+# (change, what it costs by its estimate) -> whether it may pay.
+MayPay = Callable[[Change, EstimatedCost], bool]
+
 # The figures, shardings of results and bytes by place of a program.
 _Measured = tuple[Figures | None, Results | None, Sent | None]
 # That of a program above the limit.
@@ -242,7 +245,7 @@ class Trials(PartitionedProgram):
         share = 1 - _LEAST_SAVED if is_large else 1 - _ROUNDED if of_program else 1 + _MISSED
         # The time at most is less sure: it need only fall.
         share_of_most = 1 - _ROUNDED if of_program else share
-        least = EstimatedCost(limit.seconds * share, limit.at_most * share_of_most)
+        least = limit._replace(seconds=limit.seconds * share, at_most=limit.at_most * share_of_most)
         costs = self._estimate.costs(changes, least)
         return [_ABOVE if cost is not None and cost.is_above(least) else cost for cost in costs]
 
@@ -258,8 +261,10 @@ class Trials(PartitionedProgram):
         limit: EstimatedCost | None,
         most: int,
         asked: Set[object] = frozenset(),
+        may_pay: MayPay | None = None,
     ) -> Iterator[Trial]:
-        """The trials of changes, in their order. None is looked at closely that is above the limit.
+        """The trials of changes, in their order. None is looked at closely that is above the limit, or that
+        does not pay if it costs what is estimated.
 
         Of the others, the `most` with the lowest estimates are tried, half as many of those that have none,
         and all whose keys are `asked`.
@@ -267,11 +272,13 @@ class Trials(PartitionedProgram):
         below: list[tuple[Fraction, int]] = []
         unknown: tuple[list[int], list[int]] = [], []
         above: set[int] = set()
+        # In a smaller program, an estimate misses too much for it.
+        judge = may_pay if self._size >= LEAST_ESTIMATED else None
         for number, cost in enumerate(self._estimated(changes, limit)):
             if cost is None:
                 # What is simplified away may be constrained at what it is computed from.
                 unknown[self._is_simplified(changes[number])].append(number)
-            elif cost is _ABOVE:
+            elif cost is _ABOVE or (judge is not None and not judge(changes[number], cost)):
                 above.add(number)
             else:
                 below.append((cost.seconds + cost.at_most, number))

@@ -213,8 +213,7 @@ class ExplainedChanges:
             node.add(f"why: {reasons}")
         if untried or not search.can_try:
             return
-        left = search.proposed - search.tried
-        more = f", {left} were not" if left > 0 else ""
+        more = ", others were not" if search.proposed > search.tried else ""
         count = f"{counted(search.tried, 'change')} {'was' if search.tried == 1 else 'were'} tried"
         node.add(f"no help was found: {count}{more}; the line sends as much, or the program takes longer")
 

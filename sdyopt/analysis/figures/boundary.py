@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from sdyopt.analysis.figures.causes import consumers, producer
 from sdyopt.analysis.figures.execution_counts import entry_functions, functions_in, is_passed_on
 from sdyopt.analysis.figures.figures import Boundary, Carried
-from sdyopt.analysis.figures.local_shapes import LocalShapes, bytes_of
+from sdyopt.analysis.figures.local_shapes import LocalShapes
 from sdyopt.analysis.figures.memory_figures import ValueTexts, printed_sharding
 from sdyopt.analysis.figures.peak_memory import ALIASING_OUTPUT, BUFFER_DONOR, aliased_results
 from sdyopt.analysis.figures.source_locations import source_location
@@ -132,17 +132,13 @@ def carried_state(module: Op, shapes: LocalShapes, names: Mapping[Value, str]) -
             before, after = shapes.sharding(argument), function.result_attributes[number].get(SHARDING)
             if isinstance(after, TensorSharding) and not is_same_sharding(before, after):
                 location = source_location(argument.location)
-                taken, made = (
-                    bytes_of(argument.type, shapes.shape_of(argument.type, sharding))
-                    for sharding in (before, after)
-                )
                 yield Carried(
                     location.name_stack or names[argument],
                     number,
                     printed_sharding(before),
                     printed_sharding(after),
-                    made,
-                    _sent(before, after, taken, made),
+                    shapes.bytes_of(argument.type, after),
+                    _sent(shapes, argument.type, before, after),
                     location,
                 )
 
@@ -164,10 +160,20 @@ def boundary_of(module: Op, names: Mapping[Value, str], texts: ValueTexts) -> Bo
     return Boundary(arguments, results)
 
 
+def sent_between_steps(
+    shapes: LocalShapes, type: Type, result: TensorSharding | None, argument: TensorSharding | None
+) -> int:
+    """The most that a device sends to give a result the sharding of the donated argument that it becomes."""
+    if result is None or is_same_sharding(argument, result):
+        return 0
+    return _sent(shapes, type, argument, result) or 0
+
+
 def _sent(
-    before: TensorSharding | None, after: TensorSharding, taken: int | None, made: int | None
+    shapes: LocalShapes, type: Type, before: TensorSharding | None, after: TensorSharding
 ) -> int | None:
     """The most that a device sends to give a result the sharding of the argument. Slices send nothing."""
+    taken, made = shapes.bytes_of(type, before), shapes.bytes_of(type, after)
     if taken is None or made is None:
         return None
     old = [()] * after.rank if before is None else [dim.axes for dim in before.dims]

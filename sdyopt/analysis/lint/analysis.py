@@ -90,9 +90,9 @@ def summary_text(result: LintResult, width: int, failing: Sequence[Severity] = (
         lines.append(f"{which}together: {together.effect.figures_text}")
     text = "no findings" if not total else counted(total, "finding")
     text += f" of {counted(result.rules, 'rule')}"
-    if result.untried:
+    if result.has_untried:
         # A program without findings may have a better sharding.
-        text += f", with only {result.tried} of {result.tried + result.untried} changes tried"
+        text += f", with {counted(result.tried, 'change')} tried, and others not"
     elif result.tried:
         text += f", {counted(result.tried, 'change')} tried"
     if result.looked_at:

@@ -55,7 +55,7 @@ class LintResult:
     """The findings of a run as diagnostics, the most expensive ones first.
 
     `counts` has the number of findings and the sum of their costs by rule. `allowed` is the number of other
-    findings, which comments or settings allow, `untried` that of changes for which no trial was left.
+    findings, which comments or settings allow, `tried` that of changes; `has_untried`: there are others.
     `rules` is the number of rules that ran; `looked_at` are the figures of the program, in words.
     `together` are the changes of findings that go together, as one. `is_complete`: no pass failed.
     """
@@ -66,7 +66,7 @@ class LintResult:
     rules: int = 0
     looked_at: str = ""
     tried: int = 0
-    untried: int = 0
+    has_untried: bool = False
     together: Trial | None = None
     is_complete: bool = True
 
@@ -114,7 +114,7 @@ class Linter:
             count, cost = result.counts.get(placed.rule.id, (0, Fraction(0)))
             result.counts[placed.rule.id] = count + 1, cost + (placed.finding.cost or 0)
             result.diagnostics.append(placed.diagnostic)
-        result.looked_at, (result.tried, result.untried) = programs.looked_at, programs.tried
+        result.looked_at, (result.tried, result.has_untried) = programs.looked_at, programs.tried
         return result
 
     def _tried(self, placeds: list[_Placed], programs: _Programs, result: LintResult) -> Iterator[_Placed]:
@@ -436,10 +436,10 @@ class _Programs:
         return f"{total_text(wire_total(report))} sent, {bytes_text(report.memory.peak)} at the peak"
 
     @property
-    def tried(self) -> tuple[int, int]:
-        """How many changes were tried for all that a check has, and how many were not; 0 without a check."""
+    def tried(self) -> tuple[int, bool]:
+        """How many changes were tried for all that a check has, and whether there are others."""
         check = vars(self).get("check")
-        return (check.tried, check.proposed - check.tried) if isinstance(check, CheckResult) else (0, 0)
+        return (check.tried, check.proposed > check.tried) if isinstance(check, CheckResult) else (0, False)
 
     @cached_property
     def check(self) -> CheckResult:

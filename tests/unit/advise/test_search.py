@@ -117,6 +117,51 @@ def test_a_change_pays_on_the_whole(after: dict[str, Any], pays: bool, moves_who
     assert search_on_nothing(moves_whole=moves_whole).pays(Trial(Change(), before, figures)) == pays
 
 
+@pytest.mark.parametrize(
+    ("estimate", "may_pay"),
+    [
+        ({}, True),
+        # What sends more saves a tenth, but for what an estimate may miss, or computes less.
+        ({"wire_bytes": 104, "seconds": 93}, False),
+        ({"wire_bytes": 104, "seconds": 50, "at_most": 93}, False),
+        ({"wire_bytes": 104, "seconds": 92}, True),
+        ({"wire_bytes": 103, "seconds": 93}, True),
+        ({"wire_bytes": 104, "seconds": 93, "flops": 77}, True),
+        ({"wire_bytes": 104, "seconds": 93, "flops": 78}, False),
+        # New reshards of activations are for no gain, or for one of a tenth.
+        ({"wire_bytes": 97, "adds_reshards": True}, True),
+        ({"wire_bytes": 96, "adds_reshards": True}, False),
+        ({"wire_bytes": 93, "adds_reshards": True}, False),
+        ({"wire_bytes": 92, "adds_reshards": True}, True),
+        ({"wire_bytes": 93}, True),
+    ],
+)
+def test_what_cannot_pay_by_its_estimate_is_not_tried(estimate: dict[str, Any], may_pay: bool) -> None:
+    cost = estimated(seconds=90, at_most=90, flops=100, wire_bytes=100)._replace(**estimate)
+    search = search_on_nothing()
+    assert search.may_pay(BEFORE, Change(), cost) == may_pay
+    assert search.may_pay(BEFORE._replace(seconds=Fraction(0)), Change(), cost)
+    frees = Change(cast(Any, (SimpleNamespace(subject=None, frees=True),)))
+    assert search.may_pay(BEFORE, frees, cost) == search.may_pay(
+        BEFORE, Change(), cost._replace(adds_reshards=True)
+    )
+
+
+def estimated(**figures: Any) -> EstimatedCost:
+    fractions: dict[str, Any] = {key: Fraction(value) for key, value in figures.items()}
+    return EstimatedCost(**fractions)
+
+
+def test_what_carries_more_or_computes_a_tenth_more_is_above_the_limit() -> None:
+    limit = search_on_nothing().limit_of(BEFORE._replace(carried=5), Fraction(100), Fraction(100))
+    cost = estimated(seconds=90, at_most=90, carried=6, flops=110)
+    assert not cost.is_above(limit)
+    assert cost._replace(carried=Fraction(7)).is_above(limit)
+    assert cost._replace(flops=Fraction(111)).is_above(limit)
+    # 0 is no limit.
+    assert not cost.is_above(EstimatedCost(Fraction(100)))
+
+
 def unsure_change() -> Change:
     return Change(
         cast(
@@ -454,7 +499,7 @@ class FixedTrials:
         self.calls: list[tuple[list[str], tuple[float, float]]] = []
 
     def of_changes(
-        self, changes: list[Change], jobs: int, cut: EstimatedCost | None, count: int, asked: object
+        self, changes: list[Change], jobs: int, cut: EstimatedCost | None, count: int, *_: object
     ) -> Iterator[Trial]:
         self.calls.append(([change.words[0] for change in changes], _limits(cut)))
         for change in changes:

@@ -48,7 +48,7 @@ _REPEATED, _REPEATED_AXES = NOISE, 2
 class ProposedOn:
     """A program to propose changes of. `outcome` is it after the passes, and `run` what propagation did.
 
-    `made` are changes that are made already.
+    `made` are changes that are made already, and `first` is the program without them.
     """
 
     def __init__(
@@ -59,8 +59,11 @@ class ProposedOn:
         run: PropagationRun | None,
         roles: Sequence[RoleGroup],
         made: Sequence[Change] = (),
+        first: ProposedOn | None = None,
     ) -> None:
-        self.module, self.mesh, self.outcome, self.run = module, mesh, outcome, run
+        self.module, self.mesh, self.outcome, self.run, self._first = module, mesh, outcome, run, first
+        # By edits: many places have the same gradients, or are constrained by the same statement.
+        self._following: dict[tuple[AnnotationEdit, ...], list[AnnotationEdit] | None] = {}
         edits = written(made)
         self.roles = [_after(role, edits) for role in roles]
 
@@ -97,12 +100,12 @@ class ProposedOn:
     @cached_property
     def gradients(self) -> Gradients:
         """Relates values to their gradients."""
-        return Gradients(self.module)
+        return Gradients(self.module) if self._first is None else self._first.gradients
 
     @cached_property
     def derived(self) -> DerivedConstraints:
         """The constraints that follow from arguments."""
-        return DerivedConstraints(self.module)
+        return DerivedConstraints(self.module) if self._first is None else self._first.derived
 
     @cached_property
     def roles_by_bytes(self) -> list[RoleGroup]:
@@ -179,7 +182,9 @@ class ProposedOn:
         constrained = self.gradients.constrained(edits)
         if any(edit.is_new_constraint and _is_literal(edit.subject) for edit in constrained):
             return Change()
-        following = self.derived.following(constrained)
+        if constrained not in self._following:
+            self._following[constrained] = self.derived.following(constrained)
+        following = self._following[constrained]
         if following is None:
             return Change()
         known = {edit.subject for edit in constrained}
@@ -227,7 +232,8 @@ class SearchedProgram:
         """The program after changes, to propose further ones."""
         outcome = trials.outcome
         assert self.mesh is not None and outcome is not None
-        return ProposedOn(trials.module, self.mesh, outcome, trials.run, self.roles, trials.made)
+        first = None if trials is self.trials else self.program
+        return ProposedOn(trials.module, self.mesh, outcome, trials.run, self.roles, trials.made, first)
 
     def for_repeated_product(self) -> Iterator[Change]:
         """The changes that shard the product that devices repeat most, if they repeat much."""

@@ -199,13 +199,12 @@ def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fra
 
 
 def none_text(check: CheckResult) -> str:
-    """`no change is cheaper (12 tried, 3 not)`."""
+    """`no change is cheaper (12 tried, others not)`."""
     if not check.can_try:
         return "no change was tried, as the program is partitioned already"
     if not check.proposed:
         return "no change was found to try"
-    left = check.proposed - check.tried
-    more = f", {left} not" if left > 0 else ""
+    more = ", others not" if check.proposed > check.tried else ""
     other = "other " if split_places(check)[0] or check.memory_place is not None else ""
     return f"no {other}change is cheaper ({check.tried} tried{more})"
 

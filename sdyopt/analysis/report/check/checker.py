@@ -145,7 +145,8 @@ class CheckResult:
     `device_memory` are the bytes that a device has; None if that is not given. `can_try` is False if the
     program is partitioned already. The first place is that for which the best change of the program saves
     most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place.
-    `tried` of `proposed` changes were tried; `together` is the trial of the best changes that go together.
+    `tried` changes were tried, and others not if `proposed` is more; `together` is the trial of the best
+    changes that go together.
     `memory_place` is what the peak falls most with, if that is much, and
     more than with the changes of the places. `trials` are those of the program, before passes. `done` are the
     lines where changes would save what the compiler's program does not send.
