@@ -274,12 +274,14 @@ class ChangeNames:
         return f"{first.sdy(self.sdy(first.named))}{f'; {more} more' if more else ''}"
 
     def now(self, change: Change) -> str:
-        """What is written there now; "" for a result or several places.
+        """What is written there now; "" for a result without an annotation, or several places.
 
         What is written otherwise than at the first place is named: `P('x'), and P(None, 'x') for opt['mu']`.
         """
-        is_of_one_place = change.edits and not change.title and not change.parts
-        if not is_of_one_place or isinstance(change.edits[0].subject, FunctionResult):
+        if not change.edits or change.title or change.parts:
+            return ""
+        # What propagation gives a result is not written.
+        if isinstance(subject := change.edits[0].subject, FunctionResult) and annotation_of(subject) is None:
             return ""
         first, *others = change.edits
         result, named = self._now_of(first), dict[str, dict[str, None]]()

@@ -36,9 +36,10 @@ class Trial(NamedTuple):
     program. `shardings` are those of the results of the program then, and `sent` the bytes by place.
 
     A trial that is shown has words: `text` says what to write, and `now` what is written there, "" for a
-    result or several places. `results` are the results without an annotation that are sharded otherwise: who
-    uses them may have to reshard. `texts` are those of several changes in one. `compiled` is what XLA sends
-    before and after, if that is verified. `fits_in` is the memory that the program fits in only with it.
+    result without an annotation, or several places. `results` are the results without one that are sharded
+    otherwise: who uses them may have to reshard. `texts` are those of several changes in one. `compiled` is
+    what XLA sends before and after, if that is verified. `fits_in` is the memory that the program fits in
+    only with it.
     """
 
     change: Change

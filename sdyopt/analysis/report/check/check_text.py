@@ -100,13 +100,13 @@ def check_text(check: CheckResult, width: int) -> str:
     is_compiled = check.report.compiled is not None
     if check.elsewhere is not None:
         lines.append(f"best: {trial_text(check.elsewhere, is_compiled)}")
-    # Why what saves fewer bytes comes first.
+    # Why what saves fewer bytes comes first, or a few of them are worth it.
     gains = [place.best.effect.saved(Measure.WIRE) for place in changed if place.best and not place.shared]
-    has_time = gains != sorted(gains, reverse=True)
+    has_time = check.report.time is not None or gains != sorted(gains, reverse=True)
     first = _first_number(check)
     # What makes a program fit comes first.
     if (memory := check.memory_place) is not None and first > 1:
-        lines += _memory_lines(memory, 1, is_compiled)
+        lines += _memory_lines(memory, 1, is_compiled, has_time)
     alone = [place for place in changed if not place.shared]
     for number, place in enumerate(alone, first):
         # What goes together is said once, and with the numbers of what is above.
@@ -119,7 +119,7 @@ def check_text(check: CheckResult, width: int) -> str:
     number = first + len(alone) - 1
     if memory is not None and first == 1:
         number += 1
-        lines += _memory_lines(memory, number, is_compiled)
+        lines += _memory_lines(memory, number, is_compiled, has_time)
     if check.together is not None and not any(is_together(check, place) for place in changed):
         lines.append(together_text(check))
     if others:
@@ -160,8 +160,8 @@ def _first_number(check: CheckResult) -> int:
     return 2 if check.memory_place is not None and check.fits is False else 1
 
 
-def _memory_lines(memory: MemoryPlace, number: int, is_compiled: bool) -> Iterator[str]:
-    yield f"{number}. {trial_text(memory.trial, is_compiled)}"
+def _memory_lines(memory: MemoryPlace, number: int, is_compiled: bool, has_time: bool) -> Iterator[str]:
+    yield f"{number}. {trial_text(memory.trial, is_compiled, has_time)}"
     yield f"{_INDENT}{_WHY}{memory_title(memory)}: {memory.reason}"
 
 
