@@ -64,6 +64,8 @@ _MAX_NEW, _BATCH = 24, 8
 _MAX_VERIFIED = 3
 # The compiler of a machine takes long: changes are compiled in their order until so many hold.
 _ENOUGH = 3
+# The reason for which nothing is tried if a pass fails on the program as it is.
+PIPELINE_FAILS = "its pipeline fails"
 
 
 class Show(Protocol):
@@ -129,7 +131,7 @@ class Adviser:
         # That for the CPU sends otherwise than that of the machine.
         advice.compiler = "XLA" if self._options.is_compiled else "XLA for the CPU"
         if trials.figures is None:
-            advice.reason = "its pipeline fails"
+            advice.reason = PIPELINE_FAILS
             return advice
         if self._options.advise_from_scratch:
             self._from_scratch(advice, search)

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from fractions import Fraction
 
 from sdyopt.analysis.advise import Options
-from sdyopt.analysis.advise.adviser import TRIED, AdviceResult, Adviser, Show
+from sdyopt.analysis.advise.adviser import PIPELINE_FAILS, TRIED, AdviceResult, Adviser, Show
 from sdyopt.analysis.changes.effect import Effect, Figures
 from sdyopt.analysis.changes.trial import CompiledCost, Trial
 from sdyopt.analysis.execution.process import NoJax
@@ -50,6 +50,9 @@ class Advising(Analysis[Options]):
                 advice = adviser.advice()
         except NoJax as error:
             raise error.error("verify") from None
+        if advice.reason == PIPELINE_FAILS:
+            # The run does the same, and emits the error.
+            return
         advice.assumption = program.assumption
         path = self.options.advise
         if path == STDOUT:
