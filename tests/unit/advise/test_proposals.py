@@ -254,6 +254,13 @@ _PUT = """= stablehlo.dynamic_update_slice {}, %zero, %zero
         ("}, {}]>}", "}, {}]>, tf.aliasing_output = 0 : i32}", ""),
         ("%m: tensor<8xf32>", "%m: tensor<8xf32> {tf.aliasing_output = 1 : i32}", "'params'"),
         ("%i: tensor<i32>", "%i: tensor<512x512xf32> {tf.aliasing_output = 0 : i32}", ""),
+        # One before it that has no name, or is donated already, is no obstacle.
+        ("%w: ", "%first: tensor<512x512xf32>, %w: ", "'params', 'state'"),
+        (
+            "%w: ",
+            "%b: tensor<2xf32> {jax.buffer_donor = true} loc(\"b['w']\"), %w: ",
+            "'params', 'state'",
+        ),
         (_RESULT, f'{_RESULT}, sdy.sharding = #sdy.sharding<@mesh, [{{"x"}}, {{}}]>', "'params', 'state'"),
         (_RESULT, f'{_RESULT}, sdy.sharding = #sdy.sharding<@mesh, [{{}}, {{"x"}}]>', ""),
         # Nor is what has another key, or is not computed elementwise.

@@ -6,6 +6,7 @@ import pytest
 
 from sdyopt.analysis.figures.figures import Kernels
 from sdyopt.analysis.figures.fusion import _is_alone
+from sdyopt.analysis.figures.narrow_floats import _rounds_operands
 from sdyopt.analysis.figures.time_estimate import time_estimate
 from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.analysis.figures.totals import time_range
@@ -571,3 +572,35 @@ def test_what_moves_elements_within_tiles_is_alone(op: str, is_alone: bool) -> N
     text = f"func.func @main(%a: tensor<8x8x8xf32>, %z: tensor<f32>) {{\n  %0 = {op}\n  return\n}}"
     made = next(each for each in module(text).walk() if each.signature.name.startswith("stablehlo."))
     assert _is_alone(made.signature) == is_alone
+
+
+_ALGORITHM = (
+    "algorithm = <lhs_precision_type = {}, rhs_precision_type = {}, accumulation_type = f32, "
+    "lhs_component_count = 1, rhs_component_count = 1, num_primitive_operations = {}, "
+    "allow_imprecise_accumulation = false>"
+)
+
+
+@pytest.mark.parametrize(
+    ("precision", "is_bf16"),
+    [
+        ("", True),
+        (", precision = [DEFAULT, DEFAULT]", True),
+        (", precision = [DEFAULT, HIGHEST]", False),
+        (f", {_ALGORITHM.format('bf16', 'bf16', 1)}", True),
+        # Three products of parts keep more bits.
+        (f", {_ALGORITHM.format('bf16', 'bf16', 3)}", False),
+        (f", {_ALGORITHM.format('f32', 'f32', 1)}", False),
+        (f", {_ALGORITHM.format('tf32', 'tf32', 1)}", False),
+    ],
+)
+def test_products_use_operands_as_bf16_unless_they_say_otherwise(precision: str, is_bf16: bool) -> None:
+    type = "tensor<8x8xf32>"
+    program = module(f"""
+    func.func @main(%a: {type}) -> {type} {{
+      %r = stablehlo.dot_general %a, %a, contracting_dims = [1] x [0]{precision} : ({type}, {type}) -> {type}
+      return %r : {type}
+    }}
+    """)
+    (product,) = (op for op in program.walk() if op.results)
+    assert _rounds_operands(product) == is_bf16

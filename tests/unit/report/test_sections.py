@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -11,7 +12,9 @@ from sdyopt.analysis.figures.figures import LiveValue, Memory, Report
 from sdyopt.analysis.figures.fusion import Fusion
 from sdyopt.analysis.figures.program_report import report_on, report_unless
 from sdyopt.analysis.figures.source_locations import NO_LOCATION, SourceLocation
+from sdyopt.analysis.figures.totals import wire_total
 from sdyopt.analysis.interface.pages.section import ReportTable, Section, without_empty
+from sdyopt.analysis.report.communication import _compilers_text
 from sdyopt.analysis.report.json_report import json_report
 from sdyopt.analysis.report.sections import differing_peaks, most_repeated, sections_of
 from sdyopt.analysis.report.text_report import section_lines, text_report
@@ -123,6 +126,30 @@ def test_the_largest_rows_are_shown_of_whichever_lines() -> None:
 def test_peaks_differ_if_they_are_more_than_a_tenth_off() -> None:
     peaks = {"TPU": 219, "GPU": 221, "CPU": 179}
     assert differing_peaks(Memory(peak=200, by_compiler=peaks)) == {"GPU": 221, "CPU": 179}
+
+
+def test_what_compilers_send_is_said_if_one_of_them_differs_by_more_than_a_tenth() -> None:
+    report = report_on(
+        _parsed("""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8x8xf32>) -> tensor<8x8xf32> {
+      %0 = sdy.all_reduce {"x"} %a out_sharding=<@mesh, [{}, {}]> : tensor<8x8xf32>
+      return %0 : tensor<8x8xf32>
+    }
+    """)
+    )
+    total = wire_total(report)
+
+    def text(**shares: Fraction) -> str:
+        by_compiler = {
+            name: [replace(each, wire_bytes=(each.wire_bytes or 0) * share) for each in report.collectives]
+            for name, share in shares.items()
+        }
+        return _compilers_text(replace(report, by_compiler=lambda: by_compiler), total)
+
+    assert text(tpu=Fraction(11, 10), gpu=Fraction(9, 10)) == ""
+    assert text(tpu=Fraction(1), gpu=Fraction(12, 10))
+    assert text(tpu=Fraction(8, 10), gpu=Fraction(1))
 
 
 def test_the_peak_is_that_of_the_function_that_needs_most() -> None:
