@@ -9,6 +9,7 @@ from sdyopt.analysis.changes.originals import Gradients
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.ops import ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
 from sdyopt.mlir.dialects.stablehlo.elementwise import SineOp, TanhOp
 from sdyopt.mlir.ir.attribute import SymbolRef
@@ -130,3 +131,34 @@ def test_two_inputs_that_are_sharded_alike_are_named(dims: list[int], text: str,
     both = joined([change, Change((_sharded(module, first, 1),))])
     assert names.text(both) == f"{text}; shard the input params['a'] as P(None, 'x')"
     assert names.now(both) == ""
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "is_removal", "frees"),
+    [
+        ("{}", DimensionSharding((AxisRef("x"),)), False, False),
+        ("{}", DimensionSharding((), is_closed=False), False, True),
+        ("{?}", DimensionSharding((), is_closed=False), False, False),
+        ("{}", DimensionSharding(()), True, True),
+        ("{?}", DimensionSharding((AxisRef("x"),)), True, True),
+    ],
+)
+def test_what_removes_or_opens_a_constraint_frees_its_value(
+    now: str, new: DimensionSharding, is_removal: bool, frees: bool
+) -> None:
+    module = sdyopt.parse(f"""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {{
+      %0 = sdy.sharding_constraint %a <@mesh, [{now}]> : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }}
+    """).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    function = next(op for op in module.walk() if isinstance(op, FuncOp))
+    (constrained,) = (op.results[0] for op in module.walk() if isinstance(op, ShardingConstraintOp))
+    argument = function.entry.arguments[0]
+    assert isinstance(constrained, OpResult) and isinstance(argument, BlockArgument)
+    edit = AnnotationEdit(constrained, TensorSharding(SymbolRef("mesh"), (new,)), mesh, is_removal=is_removal)
+    assert edit.frees == frees
+    # An annotation of an input constrains nothing else.
+    assert edit._replace(subject=argument).frees == is_removal

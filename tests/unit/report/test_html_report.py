@@ -90,6 +90,14 @@ def test_files_outside_of_the_folder_are_not_shown(tmp_path: Path, monkeypatch: 
     assert source_files(names, "-", "") == {}
 
 
+def test_a_page_has_the_first_thirty_files_of_at_most_half_a_megabyte(tmp_path: Path) -> None:
+    sizes = {"largest.py": 500_000, "larger.py": 500_001, **{f"m{number}.py": 1 for number in range(31)}}
+    for name, size in sizes.items():
+        (tmp_path / name).write_text("#" * size, encoding="utf-8")
+    found = source_files(sizes, "-", str(tmp_path))
+    assert list(found) == ["largest.py", *(f"m{number}.py" for number in range(29))]
+
+
 def test_a_folder_that_is_given_has_the_files_of_another_machine(tmp_path: Path) -> None:
     (tmp_path / "nets").mkdir()
     (tmp_path / "nets" / "model.py").write_text("x = 1", encoding="utf-8")
