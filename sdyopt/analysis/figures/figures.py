@@ -372,6 +372,15 @@ class Kernels:
         return sum(size.bytes * runs for size, runs in self.sizes.items() if size.is_of_product)
 
 
+class TimedKernel(NamedTuple):
+    """The seconds of all runs of a kernel that is no product, and what its largest value is."""
+
+    kind: str
+    location: SourceLocation
+    runs: int
+    seconds: Fraction
+
+
 @dataclass(frozen=True, slots=True)
 class TimeEstimate:
     """Estimated times, in the order of the collectives and products of the report.
@@ -460,7 +469,8 @@ class Report:
     is the name of the topology that times are estimated for, `speeds` what it says in words. `boundary` has
     the arguments and results. `compiler` is that of the topology, a name of `base/compilers.py`; without one,
     the figures are of what those for TPU and GPU both do, and `by_compiler` has the collectives of each.
-    `independent` are the numbers of the products that a collective of a number may run beside.
+    `independent` are the numbers of the products that a collective of a number may run beside, and
+    `timed_kernels` has the other kernels, if the compiler is known.
     `compiled` are the figures of a machine's compiler, if it was asked.
     """
 
@@ -486,6 +496,7 @@ class Report:
     independent: Callable[[int], Sequence[int]] = field(default=lambda _: (), repr=False, compare=False)
     timeline: Callable[[int], Timeline] = field(default=lambda _: NO_TIMELINE, repr=False, compare=False)
     compiler: str = ""
+    timed_kernels: Callable[[], list[TimedKernel]] = field(default=list, repr=False, compare=False)
     by_compiler: Callable[[], Mapping[str, list[Collective]]] = field(default=dict, repr=False, compare=False)
 
     @property

@@ -10,7 +10,7 @@ a slice writes no more than the slice. Sorts and such are kernels of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from math import prod
 
@@ -94,9 +94,18 @@ class _Kernel:
         self.ops = {op}
 
 
-def kernels_of(module: Op, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> Kernels:
-    """The kernels of a program, over all runs. Those of unknown size or number do not count."""
-    return _Kernels(shapes, counts, compiler).of(module)
+def kernels_of(
+    module: Op,
+    shapes: LocalShapes,
+    counts: ExecutionCounts,
+    compiler: str,
+    on_kernel: Callable[[Op, KernelSize, int], None] = lambda op, size, runs: None,
+) -> Kernels:
+    """The kernels of a program, over all runs. Those of unknown size or number do not count.
+
+    `on_kernel` gets an operation of each kernel that has a size, the largest one, and the number of its runs.
+    """
+    return _Kernels(shapes, counts, compiler, on_kernel).of(module)
 
 
 class _Kernels:
@@ -105,8 +114,14 @@ class _Kernels:
     `_free` are those that every kernel computes, because they are of constants or of a much smaller value.
     """
 
-    def __init__(self, shapes: LocalShapes, counts: ExecutionCounts, compiler: str) -> None:
-        self._shapes, self._counts = shapes, counts
+    def __init__(
+        self,
+        shapes: LocalShapes,
+        counts: ExecutionCounts,
+        compiler: str,
+        on_kernel: Callable[[Op, KernelSize, int], None],
+    ) -> None:
+        self._shapes, self._counts, self._on_kernel = shapes, counts, on_kernel
         # Vectors are tiles, as on TPUs, whose compiler fuses what it can with products, but no concatenation.
         self._pads = CompilerBehavior.PADS_TO_TILES.holds(compiler)
         self._looks_up = CompilerBehavior.LOOKS_UP_SHARDS.holds(compiler)
@@ -251,7 +266,7 @@ class _Kernels:
         times = self._counts.times(op)
         size = self._bytes(op.results[0])
         if times is not None and size and self._looks_up:
-            self._summed.add(KernelSize(2 * size, self._elements(op.results[0]), False), times.high)
+            self._count(op, KernelSize(2 * size, self._elements(op.results[0]), False), times.high)
             self._summed.unsized += times.high
 
     def _add_narrowing(self, op: Op) -> None:
@@ -263,7 +278,7 @@ class _Kernels:
             if times is not None and not is_computed and value not in self._narrowed:
                 self._narrowed.add(value)
                 size = KernelSize(self._bytes(value) * 3 // 2, self._elements(value), False)
-                self._summed.add(size, times.high)
+                self._count(op, size, times.high)
 
     def _add_blocks(self, op: Op) -> None:
         """Adds the kernels of a factorization, or of a triangular solution, which is of blocks of rows."""
@@ -304,7 +319,11 @@ class _Kernels:
             is_narrow = has_narrow_floats(argument) or (is_for_products(argument) and not is_kept)
             if len(shape) > 1 and DYNAMIC not in shape and (is_narrow or shape[-2] % _SUBLANES):
                 size = self._bytes(argument)
-                self._summed.add(KernelSize(2 * size, self._elements(argument), False), times.high)
+                self._count(loop, KernelSize(2 * size, self._elements(argument), False), times.high)
+
+    def _count(self, op: Op, size: KernelSize, runs: int) -> None:
+        self._summed.add(size, runs)
+        self._on_kernel(op, size, runs)
 
     def _joined(self, first: _Kernel, second: _Kernel) -> _Kernel:
         """The union, in the larger kernel."""
@@ -358,7 +377,7 @@ class _Kernels:
             kernels.unsized += times.high
         if self._pads and isinstance(first, ReduceWindowOp) and (levels := _levels(first)):
             # A scan: in rows of as many elements, over their sums, and with these added.
-            kernels.add(kind, _PASSES * times.high)
+            self._count(first, kind, _PASSES * times.high)
             kernels.unsized += times.high * (_STEPS * levels - _PASSES)
             return
         last = len(self._shapes.shape(values[0]) or ()) - 1
@@ -366,9 +385,10 @@ class _Kernels:
             # Along columns: what is sorted, and the results, are transposed.
             for value, value_size, count in zip(values, sizes, elements, strict=True):
                 if value.defining_op not in self._free:
-                    kernels.add(KernelSize(2 * value_size, count, False), times.high)
+                    self._count(first, KernelSize(2 * value_size, count, False), times.high)
             return
-        kernels.add(kind, times.high)
+        largest = max(ops, key=lambda op: max(map(self._bytes, (*op.operands, *op.results)), default=0))
+        self._count(largest, kind, times.high)
         kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
     def _computed(self, ops: set[Op]) -> int:

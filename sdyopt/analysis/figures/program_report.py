@@ -47,9 +47,11 @@ from sdyopt.analysis.figures.figures import (
     Collective,
     Elementwise,
     Kernels,
+    KernelSize,
     Product,
     Report,
     RunTimes,
+    TimedKernel,
     Undecided,
 )
 from sdyopt.analysis.figures.flops import FLOPS, elementwise_figures, sizes_of
@@ -67,10 +69,11 @@ from sdyopt.analysis.figures.source_locations import (
     SourceLocation,
     UserLines,
     location_within,
+    operation_text,
     source_location,
 )
 from sdyopt.analysis.figures.tensor_origins import TensorOrigins
-from sdyopt.analysis.figures.time_estimate import time_estimate
+from sdyopt.analysis.figures.time_estimate import seconds_of_kernel, time_estimate
 from sdyopt.analysis.figures.topology import Topology, speeds_text
 from sdyopt.base.compilers import GPU, TPU
 from sdyopt.base.dataclasses import NamedTuple, replace
@@ -149,6 +152,7 @@ def _measured(
             report.elementwise = collector.elementwise()
         else:
             report.kernels = collector.kernels()
+            report.timed_kernels = lambda: collector.timed_kernels(report, topology)
         # Collectives take no other time with the figures of memory.
         known = None if report.time is None else report.time.collectives
         report.time = time_estimate(report, topology, known)
@@ -307,6 +311,18 @@ class _Collector:
             self._has_manual,
         )
         report.is_sharded = report.devices == 1 or self._shapes.has_shardings or self._has_manual
+
+    def timed_kernels(self, report: Report, topology: Topology) -> list[TimedKernel]:
+        """The kernels of operations that are no products, with their times."""
+        timed: list[TimedKernel] = []
+
+        def add(op: Op, size: KernelSize, runs: int) -> None:
+            location = self._with_phase(self._location(source_location(op.location), op), op)
+            seconds = runs * seconds_of_kernel(size, report, topology)
+            timed.append(TimedKernel(operation_text(op), location, runs, seconds))
+
+        kernels_of(self._module, self._shapes, self._counts, self._compiler, add)
+        return timed
 
     def kernels(self) -> Kernels:
         """The kernels of operations that are no products."""

@@ -17,6 +17,7 @@ from sdyopt.analysis.figures.collective_times import ONE_WAY_PERMUTE, PERMUTE, R
 from sdyopt.analysis.figures.compiled_collectives import RING
 from sdyopt.analysis.figures.figures import (
     Collective,
+    KernelSize,
     Product,
     Report,
     TimedCollective,
@@ -100,10 +101,7 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         seconds = Fraction(report.kernels.unsized * speed.kernel)
         outside = longer = beside = Fraction(0)
         for size, runs in report.kernels.sizes.items():
-            is_in_memory = not speed.vector or _is_in_memory(report, size.bytes, topology)
-            moved = size.bytes / rate if is_in_memory else Fraction(0)
-            if speed.vector:
-                moved = max(moved, Fraction(size.elements, speed.vector))
+            moved = _seconds_of_moving(size, report, topology, speed)
             seconds += runs * (moved * speed.fused if size.is_of_product else speed.kernel + moved)
             if size.outside and not size.is_of_product:
                 outside += size.outside / rate
@@ -126,6 +124,22 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         return None
     elementwise, rate = report.elementwise, topology.memory_bandwidth
     return Fraction(elementwise.fused) / rate, Fraction(elementwise.alone) / rate
+
+
+def seconds_of_kernel(size: KernelSize, report: Report, topology: Topology) -> Fraction:
+    """The seconds of a run of a kernel on a machine whose compiler is known, alone."""
+    speed = topology.compute
+    assert speed is not None
+    moved = _seconds_of_moving(size, report, topology, speed)
+    return moved * speed.fused if size.is_of_product else speed.kernel + moved
+
+
+def _seconds_of_moving(size: KernelSize, report: Report, topology: Topology, speed: Compute) -> Fraction:
+    """The seconds in which what a kernel reads and writes comes from memory, or passes through vectors."""
+    is_in_memory = not speed.vector or _is_in_memory(report, size.bytes, topology)
+    rate = (topology.memory_bandwidth or Fraction(1)) * speed.memory
+    moved = size.bytes / rate if is_in_memory else Fraction(0)
+    return max(moved, Fraction(size.elements, speed.vector)) if speed.vector else moved
 
 
 def _seconds_of_collective(collective: Collective, topology: Topology) -> Fraction | None:

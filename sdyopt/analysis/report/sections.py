@@ -298,7 +298,8 @@ BOUND_PRODUCTS = "communication-bound products"
 def time_section(report: Report, estimate: TimeEstimate) -> Section:
     """The time of a run, the operations by time, and the communication-bound products."""
     communication, compute = time_totals(report, estimate)
-    total = communication.high + compute.high
+    others = estimate.elementwise[0] if report.kernels is not None and estimate.elementwise else Fraction(0)
+    total = communication.high + compute.high + others
     least, most = time_range(report, estimate)
     spent = range_text(least, most)
     section = Section(f"estimated time: {spent}{_unknown(communication, compute)}")
@@ -324,7 +325,9 @@ def time_section(report: Report, estimate: TimeEstimate) -> Section:
     section.sentences.append(f"an estimate from FLOPs, bytes and wire bytes{machine}{speeds}")
     if estimate.error:
         section.sentences.append(estimate.error)
-    rows = _alike([*_collectives(report, estimate), *_timed_products(report, estimate)])
+    rows = _alike(
+        [*_collectives(report, estimate), *_timed_products(report, estimate), *_timed_kernels(report)]
+    )
     section.add_table(
         "operations by time",
         ("time", "share", "times", "where", "kind", "limit"),
@@ -424,6 +427,11 @@ def _timed_products(report: Report, estimate: TimeEstimate) -> Iterator[_Timed]:
     for product, timed in zip(report.products, estimate.products, strict=True):
         limit = f"{timed.limit}, {COMMUNICATION_BOUND}" if timed.is_communication_bound else timed.limit
         yield from _row(product, timed, product.kind, limit)
+
+
+def _timed_kernels(report: Report) -> Iterator[_Timed]:
+    for timed in report.timed_kernels():
+        yield timed.seconds, RunTimes(timed.runs, timed.runs), (timed.location.file_text, timed.kind, "")
 
 
 def _row(
