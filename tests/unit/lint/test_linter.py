@@ -1,20 +1,30 @@
 """What the linter does with findings, and that rules look only at what their page says."""
 
 from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
-from sdyopt.analysis.changes.edits import AnnotationEdit
+import sdyopt
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.search import Search
+from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
-from sdyopt.analysis.lint.linter import _one_per_line, _Placed
+from sdyopt.analysis.lint.linter import _line_of_state, _one_per_line, _Placed
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Finding, LintSettings, Looks, Rule, all_rules
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
 from sdyopt.base.diagnostics.location import FileLoc
-from sdyopt.mlir.ir.value import OpResult
+from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.axes import AxisRef
+from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
+from sdyopt.mlir.dialects.sdy.sharding import DimensionSharding, TensorSharding
+from sdyopt.mlir.ir.attribute import SymbolRef
+from sdyopt.mlir.ir.value import BlockArgument, OpResult
 from tests.unit.lint.programs import lint, only, program
 
 TWO = """sdy.mesh @mesh = <["x"=4]>
@@ -155,3 +165,37 @@ def test_a_gradient_is_constrained_with_its_value_or_by_the_name_of_its_weight()
         "gradient, too",
         "jax.lax.with_sharding_constraint(the gradient of params['w'], P('x')) on what jax.grad returns",
     ]
+
+
+def test_a_change_of_the_state_of_an_optimizer_is_at_the_line_of_the_program_that_updates_it() -> None:
+    """Not one of a parameter, whose first use is differentiated."""
+    type = "tensor<8xf32>"
+    module = sdyopt.parse(f"""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%w: {type} loc("params['w']"), %m: {type} loc("state['mu']"), %n: {type})
+        -> ({type}, {type}, {type}) {{
+      %0 = stablehlo.tanh %w : {type} loc("jit(step)/jvp()/tanh"("layer"("model.py":3:5)))
+      %1 = stablehlo.negate %m : {type}
+        loc("jit(step)/neg"(callsite("update"("opt.py":9:5) at "step"("model.py":7:5))))
+      %2 = stablehlo.negate %n : {type}
+      return %0, %1, %2 : {type}, {type}, {type}
+    }}
+    """).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    function = next(op for op in module.walk() if isinstance(op, FuncOp))
+    sharding = TensorSharding(SymbolRef("mesh"), (DimensionSharding((AxisRef("x"),)),))
+
+    def line(file: str, *numbers: int) -> str:
+        arguments = [function.entry.arguments[number] for number in numbers]
+        edits = [
+            AnnotationEdit(each, sharding, mesh) for each in arguments if isinstance(each, BlockArgument)
+        ]
+        trial = cast(Trial, SimpleNamespace(change=Change(tuple(edits))))
+        found = _line_of_state(trial, file, ChangeNames(module))
+        return "" if found is None else f"{found[0].file_text} {found[1].name}"
+
+    assert line("model.py", 1) == "model.py:7 stablehlo.negate"
+    # The first edit counts.
+    assert line("model.py", 1, 0) == "model.py:7 stablehlo.negate"
+    assert line("other.py", 1) == "opt.py:9 stablehlo.negate"
+    assert [line("model.py", *numbers) for numbers in ((0,), (0, 1), (2,))] == ["", "", ""]

@@ -268,3 +268,41 @@ def test_what_the_compiler_does_not_send_gets_no_change(
     assert done.lines == ["model.py:3"] * is_done
     # Without a compiler, nothing is.
     assert not checker.DoneByCompiler(done._everywhere, cast(Search, search)).is_done(cast(Trial, trial))
+
+
+@pytest.mark.parametrize(
+    ("location", "kind", "name"),
+    [
+        ('"jit(f)/tanh"("layer"("model.py":3:5))', "stablehlo.tanh", "model.py:3"),
+        # Without a line, or of a function, it is of the arguments.
+        ("unknown", "stablehlo.tanh", "the arguments"),
+        ('"model.py":3:5', "func.func", "the arguments"),
+    ],
+)
+def test_a_rewrite_that_lowers_the_peak_is_at_its_line(location: str, kind: str, name: str) -> None:
+    text = f"""
+    func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {{
+      %0 = stablehlo.tanh %a : tensor<8xf32> loc({location})
+      return %0 : tensor<8xf32>
+    }} loc({location})
+    """
+    op = next(op for op in sdyopt.parse(text).ir.walk() if op.name == kind)
+    after = FIGURES._replace(peak_bytes=FIGURES.peak_bytes - 100)
+    trial = trial_of(after)._replace(change=Change(op=op), before=FIGURES)
+
+    def place(together: int, *shown: int) -> checker.MemoryPlace | None:
+        others = [
+            trial_of(FIGURES._replace(peak_bytes=FIGURES.peak_bytes - saved))._replace(before=FIGURES)
+            for saved in (together, *shown)
+        ]
+        search = SimpleNamespace(for_memory=trial, together=others[0], names=None)
+        return checker.memory_place([None, *others[1:]], cast(Search, search))
+
+    found = place(0, 49)
+    assert found is not None
+    assert (found.name, found.saved) == (name, 100)
+    assert found.location.line == (3 if name == "model.py:3" else 0)
+    # A change that is shown mends half of it, or those that go together nearly all.
+    assert place(0, 50) is None
+    assert place(89) is not None
+    assert place(90) is None
