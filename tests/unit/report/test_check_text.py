@@ -13,11 +13,13 @@ from sdyopt.analysis.changes.edits import AnnotationEdit, Change
 from sdyopt.analysis.changes.effect import Effect, Figures, Measure
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trial import Annotation, Trial
-from sdyopt.analysis.figures.figures import Compiled
+from sdyopt.analysis.figures.figures import Compiled, Report
+from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import SourceLocation
 from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.analysis import check_json
 from sdyopt.analysis.report.check.check_text import (
+    _compiled_lines,
     change_of,
     check_text,
     is_together,
@@ -27,6 +29,7 @@ from sdyopt.analysis.report.check.check_text import (
 )
 from sdyopt.analysis.report.check.checker import CheckResult, CostlyPlace
 from sdyopt.analysis.report.check.trial_text import folded, tight, trial_text
+from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.location import UnknownLoc
 from sdyopt.shardy.notation.partition_spec import specs_of
 
@@ -306,3 +309,46 @@ def test_a_rewrite_that_lowers_the_peak_is_at_its_line(location: str, kind: str,
     assert place(0, 50) is None
     assert place(89) is not None
     assert place(90) is None
+
+
+_DONE = "no change is proposed for what the compiler sends otherwise already, at"
+(_GATHER,) = report_on(
+    sdyopt.parse("""
+    sdy.mesh @mesh = <["x"=4]>
+    func.func @main(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+      %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+      return %0 : tensor<8xf32>
+    }
+    """).ir
+).collectives
+
+
+@pytest.mark.parametrize(
+    ("sent", "done", "expected"),
+    [
+        (100, [], []),
+        (0, ["model.py:3"], ["100 B (100%) are sent at lines without an estimate", f"{_DONE} model.py:3"]),
+        (100, ["a.py:1", "a.py:2"], [f"{_DONE} a.py:1 and 1 other line"]),
+        (100, ["a.py:1", "a.py:2", "a.py:3"], [f"{_DONE} a.py:1 and 2 other lines"]),
+    ],
+)
+def test_what_is_said_of_figures_of_a_compiler(sent: int, done: list[str], expected: list[str]) -> None:
+    """It sends 100 B, so many of them at lines with estimates."""
+    figures = Report(collectives=[replace(_GATHER, wire_bytes=Fraction(100))])
+    compiled = SimpleNamespace(
+        figures=figures, sent={"line": Fraction(sent)}, compiler="libtpu", target="tpu-v5e:2x2"
+    )
+
+    def lines(time: object, is_tried: bool) -> list[str]:
+        report = SimpleNamespace(compiled=compiled, time=time)
+        check = cast(CheckResult, SimpleNamespace(report=report, done=done))
+        return [line.partition(": --report")[0] for line in _compiled_lines(check, is_tried)]
+
+    ends = {
+        (None, False): "",
+        (1, False): "; times are estimated",
+        (None, True): "; changes are estimated: --advise --compiled compiles the program with changes",
+        (1, True): "; times and changes are estimated: --advise --compiled compiles the program with changes",
+    }
+    for (time, is_tried), end in ends.items():
+        assert lines(time, is_tried) == [*expected, f"figures of libtpu for tpu-v5e:2x2{end}"]

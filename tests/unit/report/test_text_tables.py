@@ -1,6 +1,7 @@
 """How sections and their tables are laid out in columns of text."""
 
 import pytest
+from rich.cells import cell_len
 
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.text_report import LARGE_ROWS, section_lines
@@ -68,6 +69,22 @@ def test_the_last_column_is_below_if_it_would_be_cut() -> None:
         "        bytes: 2",
         "        B",
     ]
+
+
+@pytest.mark.parametrize(
+    ("width", "header", "row"),
+    [
+        (12, "  bytes  ti…", "  1.00…   12"),
+        (14, "   bytes  ti…", "  1.00 …   12"),
+        (18, "    bytes  times", "  1.00 G…     12"),
+        (22, "     bytes  times  wh…", "  1.00 GiB     12  …y…"),
+        (26, "     bytes  times  where", "  1.00 GiB     12  …yers/…"),
+    ],
+)
+def test_columns_are_reduced_evenly_to_the_width(width: int, header: str, row: str) -> None:
+    assert lines(TABLE, width, 1)[:2] == [header, row]
+    for each in range(width, 80):
+        assert max(map(cell_len, lines(TABLE, each))) <= each
 
 
 def test_rows_of_less_than_a_thousandth_of_the_largest_are_left_out_of_files() -> None:
