@@ -259,6 +259,11 @@ def shape_for(target: MachineTarget, devices: int) -> tuple[tuple[int, ...], int
     return _slice_shape(tuple(pod), -(-chips // slices)), slices
 
 
+def slices_of(topology: str, devices: int) -> int:
+    """The number of slices that a mesh is on; 1 for what has none."""
+    return shape_for(read_target(topology), devices)[1] if is_target(topology) else 1
+
+
 def idle_text(topology: str, devices: int) -> str:
     """`1 of 16 devices of tpu-v5e:4x4 is idle`: what a mesh leaves; "" if it has all."""
     if not is_target(topology):

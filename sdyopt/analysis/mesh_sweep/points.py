@@ -19,7 +19,7 @@ from sdyopt.analysis.execution.process import NoJax, NotValidated, Worker
 from sdyopt.analysis.figures.assumed_pipeline import assumed_pipeline
 from sdyopt.analysis.figures.figures import Report, TimeEstimate, axis_sizes
 from sdyopt.analysis.figures.local_shapes import LocalShapes
-from sdyopt.analysis.figures.machines import idle_text
+from sdyopt.analysis.figures.machines import idle_text, slices_of
 from sdyopt.analysis.figures.program_report import report_on
 from sdyopt.analysis.figures.source_locations import source_location
 from sdyopt.analysis.figures.time_estimate import time_estimate
@@ -142,6 +142,7 @@ def rows_of(request: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "seconds": time,
                 "unused": [name for name, size in sizes.items() if size > 1 and name not in used],
                 "idle": "" if topology is None else idle_text(topology.name, report.devices),
+                "slices": 1 if topology is None else slices_of(topology.name, report.devices),
                 "layouts": [] if topology is None else _layouts(report, topology),
             }
 
@@ -196,11 +197,13 @@ def fixed_by_shard_map(module: Op, sizes: Sizes) -> str:
     """Why a program cannot have axes of these sizes: a shard_map has the shapes of shards; "" if it can."""
     now = {axis.name: axis.size for op in module.walk() if isinstance(op, MeshOp) for axis in op.mesh.axes}
     for op in module.walk():
-        for name in op.manual_axes if isinstance(op, ManualComputationOp) else ():
-            if name in now and sizes.get(name, now[name]) != now[name]:
-                location = source_location(op.location)
-                where = f" at {location.file_text}" if location.line else ""
-                return f"{FIXED}{where} are those of {name}={now[name]}"
+        names = (
+            [name for name in op.manual_axes if name in now] if isinstance(op, ManualComputationOp) else []
+        )
+        if any(sizes.get(name, now[name]) != now[name] for name in names):
+            location = source_location(op.location)
+            where = f" at {location.file_text}" if location.line else ""
+            return f"{FIXED}{where} are those of {' × '.join(f'{name}={now[name]}' for name in names)}"
     return ""
 
 

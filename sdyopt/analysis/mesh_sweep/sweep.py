@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from itertools import compress
 from textwrap import wrap
 from typing import Any
 
@@ -114,8 +115,8 @@ class SweptMesh:
     why there are none. `seconds` are None without a topology.
 
     `layouts` are the ways to lay the mesh on a machine, the fastest first: the order of its `axes` that makes
-    one, what each axis is `on`, and the `seconds`. `idle` says which devices of the machine the mesh leaves.
-    `unused` are the axes of several devices along which nothing is sharded.
+    one, what each axis is `on`, and the `seconds`. `idle` says which devices of the machine the mesh leaves,
+    and `slices` on how many it is. `unused` are the axes of several devices along which nothing is sharded.
     """
 
     sizes: dict[str, int]
@@ -130,6 +131,7 @@ class SweptMesh:
     estimated_wire_bytes: int | None = None
     estimated_peak_bytes: int | None = None
     idle: str = ""
+    slices: int = 1
     unused: Sequence[str] = ()
 
 
@@ -199,7 +201,8 @@ class Sweep:
             sent, memory = bytes_text(row.wire_bytes or 0), bytes_text(row.peak_bytes or 0)
             devices = f"{row.devices} devices".rjust(len(f"{best[-1].devices} devices"))
             cells = devices, size.ljust(max(map(len, sizes))), work.rjust(max(map(len, works)))
-            yield _GAP + _GAP.join([*cells, f"{sent} sent, {memory}"])
+            slices = f", on {row.slices} slices" if row.slices > 1 else ""
+            yield _GAP + _GAP.join([*cells, f"{sent} sent, {memory}{slices}"])
 
     def layout_lines(self, width: int) -> list[str]:
         lines = []
@@ -303,8 +306,9 @@ def note_of(sweep: Sweep, row: SweptMesh) -> str:
         note = row.problem or ("" if sweep.fits(row) else "does not fit")
     listed = " and ".join(f'"{axis}"' for axis in row.unused)
     unused = f"nothing is sharded along {listed}" if listed else ""
+    slices = f"{row.slices} slices" if row.slices > 1 else ""
     # What most meshes leave idle is said once, below the table.
-    return "; ".join(filter(None, (note, unused, "" if sweep.leaves_idle else row.idle)))
+    return "; ".join(filter(None, (note, unused, slices, "" if sweep.leaves_idle else row.idle)))
 
 
 def sweep_text(sweep: Sweep, width: int = 100) -> str:
@@ -322,7 +326,7 @@ def sweep_text(sweep: Sweep, width: int = 100) -> str:
         table = sweep_table(sweep, size if size >= _LEAST_BAR else 0)
     longest = max(len(row[-2]) for row in table)
     lines = []
-    for *cells, bar, note in table:
+    for *cells, bar, note in [table[0], *compress(table[1:], _shown(sweep))]:
         cells = [cell.rjust(of_column) for cell, of_column in zip(cells, widths, strict=True)]
         beside = _GAP.join([*cells, *([bar.ljust(longest)] if longest else []), note]).rstrip()
         if len(beside) > width and not bar:
@@ -332,6 +336,12 @@ def sweep_text(sweep: Sweep, width: int = 100) -> str:
         lines += [beside] if len(beside) <= width else below
     best = _folded(best_text(sweep), width, "", _GAP)
     return "\n".join([*lines, "", *best, *sweep.best_lines(), *sweep.layout_lines(width)]) + "\n"
+
+
+def _shown(sweep: Sweep) -> list[bool]:
+    """Whether each row is shown; those that a shard_map excludes are said once if they are several."""
+    fixed = [FIXED in row.problem for row in sweep.rows]
+    return [not is_fixed or sum(fixed) < _SEVERAL or all(fixed) for is_fixed in fixed]
 
 
 def _folded(text: str, width: int, first: str, further: str) -> list[str]:
@@ -381,8 +391,10 @@ def best_text(sweep: Sweep) -> str:
         text += "; times are without overlap of communication and compute: --check has their range"
     if sweep.leaves_idle:
         text += f"; other devices of {sweep.topology} are idle"
-    if any(FIXED in row.problem for row in sweep.rows):
-        text += "; the shapes in a shard_map are those of one mesh: lower the program in JAX for each"
+    fixed = [row.problem for row in sweep.rows if FIXED in row.problem]
+    if fixed and sweep.best:
+        left_out = f"{len(fixed)} meshes are left out, as " if len(fixed) >= _SEVERAL else ""
+        text += f"; {left_out}{fixed[0]}: lower the program in JAX for each mesh"
     return text + (
         "; sent and memory are as compiled, and times are of what is sent" if sweep.is_compiled else ""
     )

@@ -58,6 +58,9 @@ class CostlyPlace(OfProgram):
     best: TriedChange | None = None
     _passed = "its fields without best"
 
+    def __str__(self) -> str:
+        return f"{self.location.short}: {self.wire_bytes} bytes sent; {self.reason}; {self.change}"
+
 
 @dataclass(frozen=True, slots=True)
 class MemoryPlace(OfProgram):
@@ -74,8 +77,11 @@ class MemoryPlace(OfProgram):
     best: TriedChange | None = None
     _passed = "its fields without best"
 
+    def __str__(self) -> str:
+        return f"{self.name}: {self.peak_bytes} bytes; {self.reason}; {self.change}"
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class TriedChange(OfProgram):
     """A change of annotations that was tried: `text` says what to write, `annotations` what is where.
 
@@ -84,8 +90,14 @@ class TriedChange(OfProgram):
 
     text: str
     annotations: tuple[Annotation, ...]
-    _apply: Callable[[], Module] = field(repr=False, compare=False)
+    _apply: Callable[[], Module] = field(compare=False)
     _passed = "its text and its annotations"
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        return f"<sdyopt.TriedChange: {self.text}>"
 
     def apply(self) -> Module:
         """The program with the change, before passes, which is checked again by `sdyopt.check(…)`."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
 from os import PathLike
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from sdyopt.analysis.figures.mesh_layout import all_coordinates, shard_index
@@ -314,7 +315,7 @@ def topology_of(name: str | PathLike[str]) -> Topology:
 
 
 def topology_file_of(name: str | PathLike[str]) -> TextFile:
-    """The text of a topology. Raises ValueError for a wrong shape, FileNotFoundError for a wrong name."""
+    """The text of a topology. Raises ValueError for a wrong name or shape, FileNotFoundError for a file."""
     from sdyopt.analysis.figures.machines import is_target, machine_text, read_target
     from sdyopt.analysis.report.entry import topology_text
 
@@ -326,10 +327,10 @@ def topology_file_of(name: str | PathLike[str]) -> TextFile:
         with as_parse_error(TOPOLOGY_ERROR):
             return topology_text(path)
     except (FileNotFoundError, UsageError):
-        try:
+        if PurePath(path).suffix or PurePath(path).name != path:
+            raise FileNotFoundError(f"no file {path!r}") from None
+        with as_value_error():
             read_target(path)
-        except UsageError as error:
-            raise FileNotFoundError(f"no machine and no file {path!r}; {error.help}") from None
         raise
 
 

@@ -60,9 +60,9 @@ Pages = Sequence[str]
 _OF_UNVERIFIED = "with --{}, what runs later gets this invalid program, and may fail"
 _OF_NOTHING = "sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns"
 _OF_PYTHON = (
-    "this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns, and "
-    "sdyopt.check(jax.jit(f), *arguments) does that in Python"
+    "this is Python: write what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns to a file"
 )
+_IN_PYTHON = "sdyopt.check(jax.jit(f), *arguments) does that, and prints the check"
 
 
 class ChunkFailed(Exception):
@@ -214,9 +214,9 @@ class ChunkRun:
                 op, resources = parse_source(
                     self._source, self._dialects, self._parse_options, self._upgrades(), self._parse_record
                 )
-            except DiagnosticError as error:
+            except DiagnosticError:
                 if self._source.name.endswith(".py"):
-                    error.help(_OF_PYTHON)
+                    raise DiagnosticError.at(self._source.location(0), _OF_PYTHON).help(_IN_PYTHON) from None
                 raise
         with identified(VERIFY_ERROR):
             is_valid = not self._job.verifies_input or self._verifier.verify(op)

@@ -3,8 +3,8 @@
 // A program of Python is no MLIR.
 // RUN: printf 'import jax\nx = 1\n' > %t.model.py
 // RUN: not sdy-opt %t.model.py --check 2>&1 | filecheck %s --check-prefix=PYTHON
-// PYTHON:      model.py:1:1: error: custom op 'import' is unknown
-// PYTHON:      help: this is Python; sdy-opt reads what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns
+// PYTHON:      model.py:1:1: error: this is Python: write what jax.jit(f).lower(*arguments).as_text(debug_info=True) returns to a file
+// PYTHON:      help: sdyopt.check(jax.jit(f), *arguments) does that
 
 // The name of a file with a letter missing.
 // RUN: cp %s %t.program.mlir

@@ -1,13 +1,18 @@
 // RUN: sdy-opt %s --mesh-sweep='x=2,4 x y=2,4' | filecheck %s
 // RUN: sdy-opt %s --mesh-sweep='x=2 x y=2 x z=1,2' | filecheck %s --check-prefix=UNUSED
 
-// A shard_map has the shapes of the shards of a device: a mesh with another size of its axis says which, the others have
-// figures.
+// RUN: sdy-opt %s --mesh-sweep='x=2,4 x y=2 x z=1' | filecheck %s --check-prefix=DIVIDED
+// RUN: sdy-opt %s --mesh-sweep='x=2 x y=2,4' | filecheck %s --check-prefix=ONE
+
+// A shard_map has the shapes of the shards of a device: several meshes with other sizes of its axis are said once, below
+// those that have figures.
 // CHECK:      2 2 4
-// CHECK-NEXT: 2 4 the shapes in the shard_map at model.py:4 are those of y=2
 // CHECK-NEXT: 4 2 8
-// CHECK-NEXT: 4 4 the shapes in the shard_map at model.py:4 are those of y=2
-// CHECK:      best: {{.*}}; the shapes in a
+// CHECK-NOT:  model.py
+// CHECK:      best: {{.*}}; 2 meshes are
+// CHECK-NEXT: out, as the shapes in the shard_map at model.py:4 are those of y=2: lower the program
+// DIVIDED-NOT: shard_map
+// ONE:        2 4 the shapes in the shard_map at model.py:4 are those of y=2
 
 // Devices along an axis that nothing is sharded along, and no shard_map is along, do the same work: such a mesh is no best one.
 // UNUSED:      2 2 1 4 {{.*}} best

@@ -30,6 +30,8 @@ def test_a_change_is_applied_and_checked_again() -> None:
     best = check.places[0].best
     assert best is not None
     assert best.text == "write P('data', 'model') in the reshard at model.py:10"
+    assert (str(best), repr(best)) == (best.text, f"<sdyopt.TriedChange: {best.text}>")
+    assert str(check.places[0]).startswith(f"model.py:10: {check.places[0].wire_bytes} bytes sent; ")
     assert best.annotations[0].spec == "P('data', 'model')"
     assert sdyopt.check(best.apply()).wire_bytes < check.wire_bytes
     assert "reshard requires P('data')" in check.explain("#0")

@@ -125,10 +125,12 @@ def test_a_function_without_a_mesh_has_help(message: str) -> None:
 def test_names_and_sizes_have_choices() -> None:
     with pytest.raises(ValueError, match="for device_memory: '16 gigs' is not a size of memory; such as"):
         sdyopt.check(PROGRAM, device_memory="16 gigs")
-    with pytest.raises(FileNotFoundError, match="no machine and no file 'v2-8'; the machines are tpu-v4, "):
+    with pytest.raises(ValueError, match="unknown machine 'v2-8'; the machines are tpu-v4, "):
         sdyopt.check(PROGRAM, topology="v2-8")
-    with pytest.raises(FileNotFoundError, match="no machine and no file 'TPU v5'; did you mean 'tpu-v5e' or"):
+    with pytest.raises(ValueError, match="unknown machine 'TPU v5'; did you mean 'tpu-v5e' or"):
         sdyopt.check(PROGRAM, topology="TPU v5")
+    with pytest.raises(FileNotFoundError, match=r"no file 'pod\.toml'"):
+        sdyopt.check(PROGRAM, topology="pod.toml")
     with pytest.raises(ValueError, match=r"for lint: unknown rule 'cheap'"):
         sdyopt.parse(PROGRAM).lint("cheap")
 
