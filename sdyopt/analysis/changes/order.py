@@ -68,7 +68,8 @@ class Comparison(SearchedProgram):
             return False
         saves_time_alone = after.wire_bytes >= before.wire_bytes * (1 - NOISE)
         least_saved = min(least_saved, _FOR_AS_MUCH)
-        if saves_time_alone and not trial.is_conflict_free and trial.saved(self.moves_whole) < least_saved:
+        is_risky = saves_time_alone and not trial.effect.adds_no_reshards
+        if is_risky and trial.saved(self.moves_whole) < least_saved:
             return False
         if self.shards_rows_further(trial.change):
             return False

@@ -33,7 +33,7 @@ func.func @megatron(
   // expected-note@+1 {{3.00 MiB (89%) sent, all_reduce along model: dot_general contracts a dimension}}
   %0 = stablehlo.dot_general %x, %up, contracting_dims = [1] x [0] : (tensor<1024x512xf32>, tensor<512x2048xf32>) -> tensor<1024x2048xf32>
   %1 = stablehlo.tanh %0 : tensor<1024x2048xf32>
-  // expected-warning@+2 {{shard result 0 of @megatron as P('data', 'model'): -384.0 KiB sent}}
+  // expected-warning@+2 {{shard result 0 of @megatron as P('data', 'model') (now P('data')): -384.0 KiB sent}}
   // expected-note@+1 {{384.0 KiB (11%) sent, all_gather along model: resharded from P('data', 'model') to P('data') for result 0}}
   %2 = stablehlo.dot_general %1, %down, contracting_dims = [1] x [0] : (tensor<1024x2048xf32>, tensor<2048x512xf32>) -> tensor<1024x512xf32>
   return %2 : tensor<1024x512xf32>
@@ -116,7 +116,7 @@ sdy.mesh @mesh = <["data"=4, "model"=2]>
 // A result that is gathered at the end.
 func.func @result(%x: tensor<512x256xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"data"}, {}]>}, %w: tensor<256x512xf32>)
     -> (tensor<512x512xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {}]>}) {
-  // expected-warning@+2 {{shard result 0 of @result as P('data', 'model'): -768.0 KiB sent}}
+  // expected-warning@+2 {{shard result 0 of @result as P('data', 'model') (now P()): -768.0 KiB sent}}
   // expected-note@+1 {{768.0 KiB (100%) sent, all_gather along data: resharded from P('data') to P() for result 0}}
   %0 = stablehlo.dot_general %x, %w, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x512xf32>) -> tensor<512x512xf32>
   return %0 : tensor<512x512xf32>

@@ -117,6 +117,13 @@ def test_a_change_pays_on_the_whole(after: dict[str, Any], pays: bool, moves_who
     assert search_on_nothing(moves_whole=moves_whole).pays(Trial(Change(), before, figures)) == pays
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_to_save_time_alone_only_new_reshards_are_a_risk(is_new: bool) -> None:
+    after = BEFORE._replace(seconds=Fraction(96), reshards=(_RESHARD,))
+    before = BEFORE if is_new else BEFORE._replace(reshards=(_RESHARD,))
+    assert search_on_nothing().pays(Trial(Change(), before, after)) != is_new
+
+
 @pytest.mark.parametrize(
     ("estimate", "may_pay"),
     [
