@@ -13,12 +13,12 @@ from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trial import Trial
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
-from sdyopt.analysis.lint.linter import _line_of_state, _one_per_line, _Placed
+from sdyopt.analysis.lint.linter import _line_of_state, _one_per_line, _Placed, read_comments
 from sdyopt.analysis.lint.program import LintedProgram
 from sdyopt.analysis.lint.rule import Finding, LintSettings, Looks, Rule, all_rules
 from sdyopt.analysis.report.check.checker import CheckResult, check_of
 from sdyopt.base.diagnostics.diagnostic import Diagnostic, Severity, handling
-from sdyopt.base.diagnostics.location import FileLoc
+from sdyopt.base.diagnostics.location import FileLoc, Source
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshOp
@@ -199,3 +199,20 @@ def test_a_change_of_the_state_of_an_optimizer_is_at_the_line_of_the_program_tha
     assert line("model.py", 1, 0) == "model.py:7 stablehlo.negate"
     assert line("other.py", 1) == "opt.py:9 stablehlo.negate"
     assert [line("model.py", *numbers) for numbers in ((0,), (0, 1), (2,))] == ["", "", ""]
+
+
+def test_a_comment_is_of_its_line_or_alone_of_the_next_one_that_is_no_comment() -> None:
+    allow = "// sdy-lint: allow({})"
+    text = "\n".join(
+        [
+            f"first {allow.format('size-one-axis')}",
+            f"  {allow.format('replicated-value')}",
+            "// why",
+            "second",
+        ]
+    )
+    comments = read_comments(Source("program.mlir", text))
+    assert comments.by_line == {1: {"size-one-axis"}, 4: {"replicated-value"}}
+    # So it is in the first line, and in the last one it is of no other.
+    alone = read_comments(Source("program.mlir", allow.format("size-one-axis")))
+    assert alone.by_line == {1: {"size-one-axis"}}
