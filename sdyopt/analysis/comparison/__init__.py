@@ -14,6 +14,8 @@ from sdyopt.base.dataclasses import replace
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.base.releases import RELEASE_NAMES
 
+REPORT_SUFFIX = ".json"
+
 if TYPE_CHECKING:  # imported only for comparisons
     from sdyopt.analysis.comparison.other_program import OtherProgram
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:  # imported only for comparisons
 class Options(AnalysisOptions):
     """The comparison of the program after the passes with another one, or with a report.
 
-    Once the options are prepared, they have the other program. `rows` limits each table on stdout.
+    Once the options are prepared, they have the other program. `rows` limits each table on stdout, and `jax`
+    is the Python with the compiler of both programs, and its limit in seconds; None without --compiled.
     """
 
     order, group = 50, REPORTS
@@ -53,6 +56,7 @@ class Options(AnalysisOptions):
     other: OtherProgram | None = None
     rows: int | None = None
     speeds: TextFile | None = None
+    jax: tuple[str, int] | None = None
 
     @property
     def is_needed(self) -> bool:
@@ -83,4 +87,6 @@ class Options(AnalysisOptions):
         from sdyopt.analysis.figures.machines import topology_file
 
         rows = request["report-rows"] or None
-        return replace(self, other=other, rows=rows, speeds=topology_file(request))
+        is_compiled = request["compiled"] is not None and not other.name.endswith(REPORT_SUFFIX)
+        jax = (request["jax-python"] or "", request["validate-timeout"]) if is_compiled else None
+        return replace(self, other=other, rows=rows, speeds=topology_file(request), jax=jax)

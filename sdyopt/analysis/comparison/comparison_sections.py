@@ -16,6 +16,8 @@ from sdyopt.analysis.comparison.comparison import (
 )
 from sdyopt.analysis.comparison.program_values import CONSTRAINT, ProgramValue, ProgramValues, ValueRole
 from sdyopt.analysis.comparison.value_sharding import dimensions_text
+from sdyopt.analysis.figures.figures import Report
+from sdyopt.analysis.figures.totals import wire_total
 from sdyopt.analysis.figures.units import bytes_text, flops_text
 from sdyopt.analysis.interface.pages.section import Row, Section
 from sdyopt.analysis.report.sections import range_text
@@ -44,6 +46,7 @@ def header_of(comparison: ProgramComparison) -> list[str]:
         smaller = min(sum(1 for _ in values) for values in (comparison.before, comparison.after))
         common = f"{comparison.matched} of {smaller} values are in both"
         lines.append(f"warning: these are different programs: {common}, so only figures are compared")
+    lines += _compiled_line(*comparison.reports)
     if comparison.has_same_meshes:
         return [
             *lines,
@@ -54,6 +57,19 @@ def header_of(comparison: ProgramComparison) -> list[str]:
         f"mesh    before: {_meshes_text(comparison.before)}",
         f"        after:  {_meshes_text(comparison.after)}",
     ]
+
+
+def _compiled_line(before: Report, after: Report) -> Iterator[str]:
+    """What the compiler of the machine makes of both programs, if it was asked."""
+    one, other = before.compiled, after.compiled
+    if one is None or other is None:
+        return
+    sent, peaks = (
+        tuple(bytes_text(figure(compiled.figures)) for compiled in (one, other))
+        for figure in (lambda report: wire_total(report).high, lambda report: report.memory.peak)
+    )
+    figures = f"{sent[0]} {ARROW} {sent[1]} sent, {peaks[0]} {ARROW} {peaks[1]} at the peak"
+    yield f"{other.compiler} for {other.target}: {figures}; what follows is estimated"
 
 
 def _header_of(title: str, assumption: str, name: str) -> list[str]:

@@ -48,6 +48,11 @@
 // ADVICE: no better program was found, of {{[0-9]+}} tried
 // ADVICE: left out: {{[0-9]+}} that XLA contradicts
 
+// It compiles both programs of a comparison.
+// RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --compare-with=%S/Inputs/advice.mlir --compiled=%t.compared.hlo --topology=tpu-v5e --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=COMPARED
+// RUN: filecheck %s --check-prefix=HLO < %t.compared.hlo
+// COMPARED: libtpu 9.9 for v5e:2x2: 1.50 KiB → 1.50 KiB sent, 16.5 KiB → 16.5 KiB at the peak; what follows
+
 // A sweep over meshes has the figures of the compiler, too, and says which mesh fits by them. Its time is that of what
 // is sent as compiled: 16.1 us by the estimate.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP

@@ -11,7 +11,7 @@ from sdyopt.base.diagnostics.usage import UsageError
 
 SUFFIXES = (".hlo", ".json", ".md", ".txt")
 # Analyses that show the figures of the compiler among their own.
-_SHOWING = ("report", "check", "budget", "mesh-sweep", "advise")
+_SHOWING = ("report", "check", "budget", "mesh-sweep", "advise", "compare-with")
 
 
 class Options(AnalysisOptions):
