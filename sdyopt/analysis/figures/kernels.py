@@ -300,7 +300,7 @@ class _Kernels:
         for argument in block.arguments:
             value = last.operand_at(argument.index)
             kernel = None if value.defining_op is None else self._kernels.get(value.defining_op)
-            if kernel is None or value is argument:
+            if kernel is None or value is argument or _is_updated(value, argument):
                 continue
             readers = set(readers_of(argument))
             reads_product = any(
@@ -498,6 +498,12 @@ class _Kernels:
             is_computed = op is None or not is_constant(type(op))
             size = self._sizes[value] = (self._shapes.bytes(value) or 0) if is_computed else 0
         return size
+
+
+def _is_updated(value: Value, argument: Value) -> bool:
+    """Whether a value is what a loop carries with a slice of it updated, which is done where it is."""
+    update = value.defining_op
+    return type(update) is DynamicUpdateSliceOp and update.operand_at(0) is argument
 
 
 def _levels(window: ReduceWindowOp) -> int:

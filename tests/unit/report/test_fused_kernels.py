@@ -103,6 +103,38 @@ def test_a_vector_that_a_loop_carries_is_not_copied() -> None:
     assert not any(size.bytes == 2 * 2 * 128 and not size.is_of_product for size in found.sizes)
 
 
+def test_what_a_loop_fills_is_not_copied() -> None:
+    """One kernel updates both slices, each where it is: libtpu copies nothing for such a scan."""
+    all, row = "tensor<64x8x128xbf16>", "tensor<8x128xbf16>"
+    found = kernels(f"""
+    func.func @main(%h0: {row}, %ys0: {all}, %zs0: {all}) -> ({all}, {all}) {{
+      %i0 = stablehlo.constant dense<0> : tensor<i32>
+      %out:4 = stablehlo.while(%i = %i0, %h = %h0, %ys = %ys0, %zs = %zs0) : tensor<i32>, {row}, {all}, {all}
+       cond {{
+        %last = stablehlo.constant dense<64> : tensor<i32>
+        %c = stablehlo.compare LT, %i, %last : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %c : tensor<i1>
+      }} do {{
+        %o = stablehlo.constant dense<0> : tensor<i32>
+        %one = stablehlo.constant dense<1> : tensor<i32>
+        %j = stablehlo.add %i, %one : tensor<i32>
+        %y = stablehlo.tanh %h : {row}
+        %z = stablehlo.add %y, %h : {row}
+        %y1 = stablehlo.reshape %y : ({row}) -> tensor<1x8x128xbf16>
+        %z1 = stablehlo.reshape %z : ({row}) -> tensor<1x8x128xbf16>
+        %put = stablehlo.dynamic_update_slice %ys, %y1, %i, %o, %o
+          : ({all}, tensor<1x8x128xbf16>, tensor<i32>, tensor<i32>, tensor<i32>) -> {all}
+        %set = stablehlo.dynamic_update_slice %zs, %z1, %i, %o, %o
+          : ({all}, tensor<1x8x128xbf16>, tensor<i32>, tensor<i32>, tensor<i32>) -> {all}
+        stablehlo.return %j, %z, %put, %set : tensor<i32>, {row}, {all}, {all}
+      }}
+      return %out#2, %out#3 : {all}, {all}
+    }}
+    """)
+    # None reads or writes all layers.
+    assert max(size.bytes for size in found.sizes) < 64 * 8 * 128 * 2
+
+
 def test_an_update_of_an_updated_cache_is_a_kernel_of_its_own() -> None:
     found = kernels(
         """
