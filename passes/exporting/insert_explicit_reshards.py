@@ -189,7 +189,7 @@ class _ReshardInserter:
         )
         self._shardings = ShardingCache()
         # In trials of changes, most plans are those of an earlier one: planning takes a tenth of their time.
-        self._plans: dict[object, ReshardPlan | None] = kept_by((options, meshes_at(function)))
+        self._plans: dict[object, ReshardPlan | None] = kept_by(lambda: (options, meshes_at(function)))
         # Whether few operations need reshards, unless there are unreduced axes.
         self._skips_others = not (full or are_there_single_devices())
         # The all-reduces of the input program.

@@ -139,7 +139,7 @@ class ResolvePermutationFactors(Pass):
 
     def run(self, module: ModuleOp) -> bool:
         rewriter, types = Rewriter(), LocalTypes(module)
-        types.dims_to_replicate = kept_by((self, meshes_at(module)))
+        types.dims_to_replicate = kept_by(lambda: (self, meshes_at(module)))
         context = HaloContext(
             types, rewriter, Channels(module), self.replica_count, self.mark_exchanges, self.as_partitioner
         )

@@ -98,15 +98,16 @@ def keeping(kept: dict[Hashable, dict[Any, Any]]) -> AbstractContextManager[None
     return _KEPT.set_to(kept)
 
 
-def kept_by(key: Hashable) -> dict[Any, Any]:
+def kept_by(key: Callable[[], Hashable]) -> dict[Any, Any]:
     """A cache that further runs have, too; of this run alone if there is no `keeping` around it.
 
-    `key` says whose cache it is, and has all on which it depends beyond the keys in it.
+    The result of `key`, which is called within `keeping` only, says whose cache it is, and has all on which
+    it depends beyond the keys in it.
     """
     caches = _KEPT.value
     if caches is None:
         return {}
-    kept = caches.setdefault(key, {})
+    kept = caches.setdefault(key(), {})
     if len(kept) > _MOST_KEPT:
         kept.clear()
     return kept

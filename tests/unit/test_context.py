@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sdyopt.base.context import Context, ContextPart, current
+from sdyopt.base.context import Context, ContextPart, current, keeping, kept_by
 
 NAME = ContextPart("unnamed")
 NUMBER = ContextPart(0)
@@ -44,3 +45,15 @@ def test_a_thread_starts_without_the_context_and_can_be_given_it() -> None:
         assert pool.submit(lambda: NAME.value).result() == "unnamed"
         assert pool.submit(lambda: context.run(lambda: NAME.value)).result() == "a"
         assert pool.submit(lambda: NAME.value).result() == "unnamed"
+
+
+def test_what_is_kept_is_of_a_key_that_is_computed_if_something_is_kept() -> None:
+    """The meshes of a program are such a key, which takes long to compute for each of many functions."""
+    keys = iter("ab")
+    assert kept_by(lambda: next(keys)) == {}
+    kept: dict[Hashable, dict[object, object]] = {}
+    with keeping(kept):
+        kept_by(lambda: next(keys))["first"] = 1
+        assert kept_by(lambda: next(keys)) == {}
+        assert kept_by(lambda: "a") == {"first": 1}
+    assert kept == {"a": {"first": 1}, "b": {}}
