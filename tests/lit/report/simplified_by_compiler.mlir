@@ -5,6 +5,15 @@
 // RUN: sdy-opt %s --pass-pipeline='builtin.module(sdy-simplify-hlo{compiler=cpu})' | filecheck %s --check-prefix=KEPT
 // RUN: sdy-opt %s --pass-pipeline='builtin.module(sdy-simplify-hlo{compiler=gpu})' | filecheck %s --check-prefix=SIMPLE
 // RUN: sdy-opt %s --pass-pipeline='builtin.module(sdy-simplify-hlo{compiler=tpu})' | filecheck %s --check-prefix=ROWS
+// RUN: sdy-opt %s -sdy-jax-pipeline=compiler=tpu --dump-pass-pipeline 2>&1 >/dev/null | filecheck %s --check-prefix=OF-TPU
+// RUN: sdy-opt %s -sdy-jax-pipeline=compiler=gpu --dump-pass-pipeline 2>&1 >/dev/null | filecheck %s --check-prefix=OF-GPU
+// RUN: sdy-opt %s -sdy-jax-pipeline=compiler=cpu --dump-pass-pipeline 2>&1 >/dev/null | filecheck %s --check-prefix=OF-CPU
+//
+// Sums of slices are merged where the compiler does it.
+//
+// OF-TPU: sdy-merge-all-reduces{slices-before=conversions
+// OF-GPU: sdy-merge-all-reduces{slices-before=transposes
+// OF-CPU: sdy-merge-all-reduces{slices-before=nothing
 
 sdy.mesh @mesh = <["x"=4]>
 

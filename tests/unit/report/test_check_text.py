@@ -209,6 +209,8 @@ def test_what_takes_memory_takes_the_room_of_a_place(monkeypatch: pytest.MonkeyP
 def test_json_counts_what_it_does_not_list_and_has_no_spec_for_what_is_removed() -> None:
     check = sdyopt.check(EXAMPLE).ir
     annotations = [Annotation(f"w{number}", "P('x')", "") for number in range(20)]
+    check.places = [replace(check.places[0], untried=why) for why in ("too many", "")]
+    assert [place["untried"] for place in json.loads(check_json(check))["places"]] == ["too many", None]
     check.together = trial_of(FIGURES, *annotations)
     change = json.loads(check_json(check))["together"]
     assert len(change["annotations"]) + change["further_annotations"] == 20
