@@ -37,6 +37,7 @@ _BAR, _LEAST_BAR = 20, 4
 # The columns of `does not fit`, and of `best of 1024`.
 _LEAST_NOTE = 12
 _GAP, _BELOW = "  ", "      "
+_EXAMPLE = "write NAME=SIZES for each axis, such as 'fsdp=1..64 x tp=1,2,8'"
 _NO_MESH = (
     "give its arguments shardings, such as NamedSharding(mesh, P('data')); -sdy-lift-inlined-meshes names "
     "meshes without a name"
@@ -45,13 +46,15 @@ _NO_MESH = (
 
 def read_sizes(text: str) -> dict[str, list[int]]:
     """The sizes of each axis. Raises UsageError."""
+    if text.startswith("--"):
+        # It is the next option.
+        raise UsageError("the --mesh-sweep option needs a value", _EXAMPLE)
     numbering: dict[str, list[int]] = {}
     position = 0
     while True:
         match = _AXIS.match(text, position)
         if match is None:
-            help = "write NAME=SIZES for each axis, such as 'fsdp=1..64 x tp=1,2,8'"
-            raise UsageError(f"{_FLAG} '{text[position:].strip()}' is not an axis with its sizes", help)
+            raise UsageError(f"{_FLAG} '{text[position:].strip()}' is not an axis with its sizes", _EXAMPLE)
         name, sizes = match.groups()
         if name in numbering:
             raise UsageError(f"{_FLAG} the axis '{name}' occurs twice", "give all of its sizes at once")

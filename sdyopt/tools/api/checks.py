@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from inspect import signature
+from inspect import Parameter, signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
 from sdyopt.base.diagnostics.ids import TOPOLOGY_ERROR, USAGE_ERROR
+from sdyopt.base.diagnostics.usage import nearest_or_all
 from sdyopt.base.patterns import constant_pattern
 from sdyopt.mlir.asm.printer.asm_printer import PrintOptions
 from sdyopt.mlir.ir.symbols import symbol_name
@@ -412,15 +413,22 @@ def check(
 
 def _module(caller: str, program: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Module:
     """The module of a program, which is lowered for the arguments if it is a function of `jax.jit`."""
-    if isinstance(program, Module):
-        return program
     # Text has a method `lower`, too.
-    if hasattr(program, "lower") and not isinstance(program, str | bytes):
+    is_text = isinstance(program, str | bytes)
+    if hasattr(program, "lower") and not is_text and not isinstance(program, Module):
         return parse(_lowered(caller, program, arguments, keywords))
     if callable(program) and not hasattr(program, "as_text"):
         name = _name(program)
         raise TypeError(f"{name} is no function of jax.jit: write {_call(caller, f'jax.jit({name})')}")
-    return parse(program)
+    if arguments:
+        raise TypeError(f"sdyopt.{caller} takes arguments for a function of jax.jit only, not for a program")
+    if keywords:
+        function = check if caller == check.__name__ else mesh_sweep
+        parameters = signature(function).parameters.values()
+        known = [parameter.name for parameter in parameters if parameter.kind is Parameter.KEYWORD_ONLY]
+        wrong = next(iter(keywords))
+        raise TypeError(f"sdyopt.{caller} has no argument {wrong!r}; {nearest_or_all(wrong, known)}")
+    return program if isinstance(program, Module) else parse(program)
 
 
 def _lowered(caller: str, function: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:

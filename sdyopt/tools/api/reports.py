@@ -268,6 +268,18 @@ class Report(OfProgram):
         return self.ir.devices
 
     @property
+    def wire_bytes(self) -> int:
+        """What a device sends in a run of the program, as far as that is known."""
+        from sdyopt.analysis.figures.totals import wire_total
+
+        return round(wire_total(self.ir).high)
+
+    @property
+    def peak_bytes(self) -> int:
+        """The memory that a device needs at most."""
+        return self.ir.memory.peak
+
+    @property
     def collectives(self) -> tuple[Collective, ...]:
         """The operations that communicate, in the order of the text."""
         return tuple([_collective(collective) for collective in self.ir.collectives])

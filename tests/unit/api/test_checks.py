@@ -28,6 +28,7 @@ def test_a_check_has_figures_and_places() -> None:
 def test_a_change_is_applied_and_checked_again() -> None:
     check = sdyopt.check(PROGRAM.parent / "explicit_axes.mlir")
     best = check.places[0].best
+    assert (check.report.wire_bytes, check.report.peak_bytes) == (check.wire_bytes, check.peak_bytes)
     assert best is not None
     assert best.text == "write P('data', 'model') in the reshard at model.py:10"
     assert (str(best), repr(best)) == (best.text, f"<sdyopt.TriedChange: {best.text}>")

@@ -131,6 +131,10 @@ def test_names_and_sizes_have_choices() -> None:
         sdyopt.check(PROGRAM, topology="TPU v5")
     with pytest.raises(FileNotFoundError, match=r"no file 'pod\.toml'"):
         sdyopt.check(PROGRAM, topology="pod.toml")
+    with pytest.raises(TypeError, match=r"sdyopt\.check has no argument 'topolgy'; did you mean 'topology'"):
+        sdyopt.check(PROGRAM, topolgy="tpu-v5e")
+    with pytest.raises(TypeError, match=r"sdyopt\.check takes arguments for a function of jax\.jit only"):
+        sdyopt.check(PROGRAM, 1)
     with pytest.raises(ValueError, match=r"for lint: unknown rule 'cheap'"):
         sdyopt.parse(PROGRAM).lint("cheap")
 

@@ -28,6 +28,7 @@ def test_a_check_has_the_figures_of_the_compiler() -> None:
     assert compiled is not None
     assert [each.kind for each in compiled.collectives] == ["all_reduce"]
     assert compiled.to_dict()["memory"]["peak"] == 16896
+    assert (compiled.wire_bytes, compiled.peak_bytes) == (1536, 16896)
     assert (check.wire_bytes, check.peak_bytes) == (1536, 16896)
     estimated = sdyopt.check(PROGRAM, topology="tpu-v5e")
     assert (estimated.wire_bytes, estimated.peak_bytes) == (1152, estimated.ir.report.memory.peak)
