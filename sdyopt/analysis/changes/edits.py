@@ -262,8 +262,8 @@ class Change(NamedTuple):
 
     @property
     def turns_sharding_off(self) -> bool:
-        """Whether annotations shard less than before, so that memory or other devices pay for it."""
-        return any(edit.is_less_sharded for edit in self.edits)
+        """Whether annotations shard less than before without a reason: memory or other devices pay for it."""
+        return not self.reason and any(edit.is_less_sharded for edit in self.edits)
 
 
 def joined(changes: Sequence[Change]) -> Change:

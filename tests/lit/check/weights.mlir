@@ -13,7 +13,7 @@
 // CHECK-NEXT: memory {{.*}} MiB at the peak (model.py:20), {{.*}} on TPU, fits in 1.00 GiB{{.*}}
 // CHECK-NEXT: compute        536.9 MFLOP per device, 100% of them useful
 // Without "x" on the weights, nothing would be sent, and each device would have to store all of them.
-// CHECK-NEXT: no change is cheaper ({{[0-9]+}} tried); most is sent by
+// CHECK-NEXT: no change saves 1% of the time ({{[0-9]+}} tried); most is sent by
 // CHECK-NEXT: 1. model.py:20: 768.0 KiB (100%) sent in 4 all_gather along x
 // CHECK-NEXT:    why: params[*]['up'] and 1 more are resharded from P('x') to P() for dot_general
 // CHECK-NOT: {{.}}
@@ -24,7 +24,7 @@
 
 // SMALL: memory {{.*}} MiB at the peak (model.py:20), {{.*}} on TPU, does not fit in 1.00 MiB{{.*}}
 
-// PARTITIONED: no change is cheaper ({{[0-9]+}} tried); most is sent by
+// PARTITIONED: no change saves 1% of the time ({{[0-9]+}} tried); most is sent by
 
 // SIZE:      for the --device-memory option: 'big' is not a size of memory
 // SIZE-NEXT: help: such as 16GiB

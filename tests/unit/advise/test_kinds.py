@@ -34,6 +34,7 @@ PROGRAMS = (
     "check/explicit_axes",
     "check/free_axes",
     "check/json",
+    "check/layers",
     "check/memory",
     "check/same_batch",
     "check/same_lines",

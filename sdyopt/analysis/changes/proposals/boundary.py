@@ -21,6 +21,7 @@ from sdyopt.mlir.asm.printer.ssa_names import SsaNames
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
 from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
+from sdyopt.mlir.dialects.stablehlo.slicing import DynamicSliceOp
 from sdyopt.mlir.ir.types import RankedTensor
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.mlir.value_names import name_of, name_of_result, path_parts, pattern_of
@@ -163,18 +164,63 @@ def results(program: ProposedOn) -> Iterator[Change]:
     for names in dict.fromkeys([tuple(sizes), *((name,) for name in sizes)]):
         edits = []
         for place in places:
-            axes: Axes = ((),) * len(place.shape)
-            for name in names:
-                # The largest dimension that has no axis first.
-                sized = enumerate(zip(axes, place.shape, strict=True))
-                order = [(bool(of_dim), -size, dim) for dim, (of_dim, size) in sized]
-                fitting = (with_axis(axes, dim, name) for *_, dim in sorted(order))
-                axes = next((names for names in fitting if program.mesh.fits(names, place.shape)), axes)
+            axes = _with_axes(program, ((),) * len(place.shape), place.shape, names)
             if any(axes):
                 edits.append(AnnotationEdit(place.subject, program.mesh.sharding(axes), program.mesh.mesh))
         if edits:
             listed = ", ".join(f'"{name}"' for name in names)
             yield program.change(edits, f"give the results out_shardings along {listed}")
+
+
+_LAYERS = "a loop takes one layer at a time, and each is on some devices only"
+
+
+@proposal("layers", share=1, is_sure=True)
+def layers(program: ProposedOn) -> Iterator[Change]:
+    """Stacks of weights without an axis in the dimension of which a loop takes one index at a time.
+
+    What has a layer sends it to all others in each iteration. Without the axis, the stacks may take more
+    memory; or they get it in another dimension.
+    """
+    stacked: dict[Subject, int] = {}
+    for op in program.module.walk():
+        argument = (
+            program.written_origins.argument(op.operands[0]) if isinstance(op, DynamicSliceOp) else None
+        )
+        now = None if argument is None else annotation_of(argument)
+        if argument is None or now is None or argument.type is not op.operands[0].type:
+            continue
+        taken = op.result_types[0]
+        assert isinstance(taken, RankedTensor)
+        for dim, (size, of_dim) in enumerate(zip(taken.shape, now.dims, strict=True)):
+            if size == 1 and of_dim.axes:
+                stacked[argument] = dim
+    for is_moved in (False, True):
+        edits = []
+        for role in program.roles:
+            stack = next((place.subject for place in role.places if place.subject in stacked), None)
+            for place in role.beside() if stack is not None else ():
+                dim = stacked[stack] if stack is not None else 0
+                if place.axes is not None and (names := place.axes[dim]):
+                    axes = (*place.axes[:dim], (), *place.axes[dim + 1 :])
+                    if is_moved:
+                        axes = _with_axes(program, axes, place.shape, names, without=dim)
+                    sharding = program.mesh.sharding(axes)
+                    edits.append(AnnotationEdit(place.subject, sharding, program.mesh.mesh))
+        if edits:
+            yield program.change(edits, reason=_LAYERS)
+
+
+def _with_axes(
+    program: ProposedOn, axes: Axes, shape: Sequence[int], names: Sequence[str], without: int | None = None
+) -> Axes:
+    """Each axis more that fits, in the largest dimension that has none, or else in another one."""
+    for name in names:
+        sized = enumerate(zip(axes, shape, strict=True))
+        order = [(bool(of_dim), -size, dim) for dim, (of_dim, size) in sized if dim != without]
+        fitting = (with_axis(axes, dim, name) for *_, dim in sorted(order))
+        axes = next((fits for fits in fitting if program.mesh.fits(fits, shape)), axes)
+    return axes
 
 
 # An input that every device has all of is sharded if it takes this share of the peak; so many ways are tried.

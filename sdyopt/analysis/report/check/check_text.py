@@ -199,14 +199,14 @@ def compiled_bytes(check: CheckResult, parts: Sequence[PlaceCollectives]) -> Fra
 
 
 def none_text(check: CheckResult) -> str:
-    """`no change is cheaper (12 tried, others not)`."""
+    """`no change saves 1% of the time (12 tried, others not)`."""
     if not check.can_try:
         return "no change was tried, as the program is partitioned already"
     if not check.proposed:
         return "no change was found to try"
     more = ", others not" if check.proposed > check.tried else ""
     other = "other " if split_places(check)[0] or check.memory_place is not None else ""
-    return f"no {other}change is cheaper ({check.tried} tried{more})"
+    return f"no {other}change saves 1% of the time ({check.tried} tried{more})"
 
 
 def _figures(check: CheckResult, width: int) -> Iterator[str]:
