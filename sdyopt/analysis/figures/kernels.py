@@ -10,7 +10,7 @@ a slice writes no more than the slice. Sorts and such are kernels of their own.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import cache
 from math import prod
 
@@ -88,10 +88,10 @@ _SUBLANES = 8
 
 
 class _Kernel:
-    """The operations of one kernel, in any order."""
+    """The operations of one kernel, in an order that does not depend on addresses."""
 
     def __init__(self, op: Op) -> None:
-        self.ops = {op}
+        self.ops: dict[Op, None] = {op: None}
 
 
 def kernels_of(
@@ -311,7 +311,7 @@ class _Kernels:
             updates = any(
                 type(op) is DynamicUpdateSliceOp and op is not value.defining_op for op in kernel.ops
             )
-            if not reads_product and not (updates and readers & kernel.ops):
+            if not reads_product and not (updates and not readers.isdisjoint(kernel.ops)):
                 continue
             shape = self._shapes.shape(argument) or ()
             result = loop.results[argument.index]
@@ -391,7 +391,7 @@ class _Kernels:
         self._count(largest, kind, times.high)
         kernels.unsized += 0 if kind.is_of_product else times.high * (length // _LONG)
 
-    def _computed(self, ops: set[Op]) -> int:
+    def _computed(self, ops: Collection[Op]) -> int:
         """The elements that vectors pass through in the time of what a kernel computes of each."""
         work, pending, visited = 0.0, list(ops), set(ops)
         while pending and len(visited) < _MOST_COMPUTED:
@@ -405,7 +405,7 @@ class _Kernels:
                     pending.append(before)
         return int(work) if len(visited) > 1 else 0
 
-    def _read(self, ops: set[Op]) -> Iterator[Value]:
+    def _read(self, ops: Collection[Op]) -> Iterator[Value]:
         """What a kernel reads; the result of a slice for what it slices."""
         whole: dict[Value, None] = {}
         for op in ops:
@@ -420,7 +420,7 @@ class _Kernels:
                     whole[self._computed_from(value)] = None
         yield from whole
 
-    def _written(self, ops: set[Op]) -> Iterator[Value]:
+    def _written(self, ops: Collection[Op]) -> Iterator[Value]:
         """What other kernels do not compute again; the update for what it is a part of."""
         kernels = self._kernels
         for op in ops:
@@ -438,7 +438,7 @@ class _Kernels:
                         yield op.operand_at(1) if type(op) is DynamicUpdateSliceOp else value
                         break
 
-    def _is_of_product(self, ops: set[Op]) -> bool:
+    def _is_of_product(self, ops: Collection[Op]) -> bool:
         """Whether products compute all that a kernel would write, or it begins with the result of one."""
         kernels = self._kernels
         writers = [

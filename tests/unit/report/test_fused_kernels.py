@@ -357,3 +357,18 @@ def test_each_device_computes_its_shard_of_an_iota() -> None:
     ).kernels
     assert found is not None
     assert found.count == 1
+
+
+def test_the_row_of_a_kernel_does_not_depend_on_addresses() -> None:
+    """Of equal operations of a kernel, the same one stands for it each time a program is read."""
+    text = """
+    func.func @main(%a: tensor<512x512xf32>) -> tensor<512x512xf32> {
+      %0 = stablehlo.tanh %a : tensor<512x512xf32>
+      %1 = stablehlo.exponential %0 : tensor<512x512xf32>
+      %2 = stablehlo.negate %1 : tensor<512x512xf32>
+      %3 = stablehlo.sine %2 : tensor<512x512xf32>
+      return %3 : tensor<512x512xf32>
+    }
+    """
+    reports = [report(text) for _ in range(12)]
+    assert len({timed.kind for item in reports for timed in item.timed_kernels()}) == 1
