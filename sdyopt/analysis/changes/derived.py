@@ -291,7 +291,7 @@ def _derived_at(
         rule = sharding_rule_of(op)
     if rule is None:
         return derived
-    if isinstance(op, DynamicSliceOp) and _slices_shards(op, shardings[value]):
+    if isinstance(op, DynamicSliceOp) and value is op.operands[0] and _slices_shards(op, shardings[value]):
         return None
     # Literals follow the other operands.
     before = [current if item is value else _annotation(item) for item in op.operands]

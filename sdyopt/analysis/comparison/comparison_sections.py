@@ -60,7 +60,7 @@ def header_of(comparison: ProgramComparison) -> list[str]:
 
 
 def _compiled_line(before: Report, after: Report) -> Iterator[str]:
-    """What the compiler of the machine makes of both programs, if it was asked."""
+    """The figures of both programs as the compiler of the machine compiles them; none without it."""
     one, other = before.compiled, after.compiled
     if one is None or other is None:
         return
