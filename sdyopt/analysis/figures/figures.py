@@ -245,18 +245,17 @@ class ProductKernel:
 
     `is_narrow`: what it writes has elements of 16 bits or less. `is_returned`: the program returns it.
     `vector_elements` are those of tiles that the vector unit computes it of, 0 if another unit does.
-    `argument_bytes` are those of operands that are arguments of the program; `reads_arguments`: all are.
-    `features` are those of the input of a convolution with a window, 0 for other products. `has_few_rows`:
-    the tiles of its result have fewer rows than vectors.
+    `argument_bytes` are those of operands that are `arguments` of the program; `reads_arguments`: all are.
+    `features` are those of the input of a convolution with a window, 0 for other products.
     """
 
     is_narrow: bool = False
     is_returned: bool = False
     vector_elements: int = 0
     argument_bytes: int = 0
+    arguments: int = 0
     reads_arguments: bool = False
     features: int = 0
-    has_few_rows: bool = False
 
 
 NO_KERNEL = ProductKernel()

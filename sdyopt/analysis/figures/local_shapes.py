@@ -226,12 +226,6 @@ def elements_of_tiles(shape: tuple[int, ...], is_narrow: bool = False) -> int:
     return tiles * _LANES * _SUBLANES * (2 if is_narrow and _height(major) < _SUBLANES else 3) // 3
 
 
-def has_few_rows(shape: tuple[int, ...]) -> bool:
-    """Whether the tiles of a tensor have fewer rows than vectors."""
-    sizes = [size for size in shape if size > 1]
-    return len(sizes) > 1 and _height(_minor_sizes(sizes)[1]) < _SUBLANES
-
-
 def _minor_sizes(sizes: Sequence[int]) -> tuple[int, int]:
     lane, sublane = min(_tilings(sizes), key=lambda pair: _columns(sizes[pair[0]]) * _rows(sizes[pair[1]]))
     return sizes[lane], sizes[sublane]

@@ -12,7 +12,7 @@ from sdyopt.analysis.figures.compiled_products import (
 )
 from sdyopt.analysis.figures.figures import ProductKernel
 from sdyopt.analysis.figures.flops import flops_of
-from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles, has_few_rows
+from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.analysis.figures.loop_invariants import sum_over_iterations
 from sdyopt.analysis.figures.narrow_floats import is_for_products
 from sdyopt.mlir.dialects.func import FuncOp, ReturnOp
@@ -36,7 +36,7 @@ from sdyopt.mlir.dialects.stablehlo.slicing import (
 )
 from sdyopt.mlir.ir.op_signature import OpSignature
 from sdyopt.mlir.ir.operation import Op
-from sdyopt.mlir.ir.types import DYNAMIC, FloatType, RankedShapedType
+from sdyopt.mlir.ir.types import FloatType, RankedShapedType
 from sdyopt.mlir.ir.value import BlockArgument, Value
 from sdyopt.shardy.sharding.op_sharding_rule_builder import is_elementwise
 
@@ -56,15 +56,14 @@ MAX_STEPS = 64
 def kernel_of_product(product: Op, shapes: LocalShapes, compiler: str) -> ProductKernel:
     """How a compiler computes a product."""
     arguments = [argument_of(use.value) for use in product.operand_uses]
-    result = shapes.shape(product.results[0]) or ()
     return ProductKernel(
         _is_narrow(product),
         any(map(is_returned, product.results)),
         _vector_elements(product, shapes, compiler),
         sum(shapes.bytes(argument) or 0 for argument in dict.fromkeys(arguments) if argument is not None),
+        len({argument for argument in arguments if argument is not None}),
         None not in arguments,
         _features(product, shapes),
-        DYNAMIC not in result and has_few_rows(result),
     )
 
 

@@ -156,6 +156,9 @@ def _measured(
         # Collectives take no other time with the figures of memory.
         known = None if report.time is None else report.time.collectives
         report.time = time_estimate(report, topology, known)
+        if report.time.elementwise is not None:
+            # Pages draw what a float holds: raises OverflowError.
+            float(report.time.elementwise[1])
         report.device_memory = None if topology.memory is None else int(topology.memory)
     return report
 

@@ -45,7 +45,6 @@ def time_estimate(
     # The time of a collective that several products need is divided equally among them.
     sharers = Counter(number for product in report.products for number in product.collectives)
     elementwise = _seconds_of_elementwise(report, topology)
-    reading = _Reading(report, topology, elementwise)
     rings = {
         collective.number: collective for collective in report.collectives if collective.compiled == RING
     }
@@ -57,39 +56,15 @@ def time_estimate(
                 topology,
                 [(runs[number], sharers[number]) for number in product.collectives],
                 _is_in_memory(report, product.bytes or 0, topology),
-                reading,
+                not number,
                 next((rings[number] for number in product.collectives if number in rings), None),
             )
-            for product in report.products
+            for number, product in enumerate(report.products)
         ],
         elementwise,
         error_text(topology),
         Fraction(1) if topology.compute is None else topology.compute.products / topology.compute.sustained,
     )
-
-
-class _Reading:
-    """When the arguments that products read come from memory: before these run, if there is time for it.
-
-    `_seconds` have passed when a product starts, `_busy` is the time until which earlier arguments are read.
-    """
-
-    def __init__(
-        self, report: Report, topology: Topology, elementwise: tuple[Fraction, Fraction] | None
-    ) -> None:
-        self._rate = float(topology.memory_bandwidth or 1)
-        # Other kernels are between products.
-        self._between = float(elementwise[0]) / max(1, len(report.products)) if elementwise else 0.0
-        is_first = bool(report.products) and report.products[0].kernel.reads_arguments
-        self._seconds, self._busy = 0.0 if is_first else self._between, 0.0
-
-    def is_late(self, product: Product, seconds: Fraction) -> bool:
-        """Whether a product of so many seconds, the next one, reads its arguments while it runs."""
-        read = product.kernel.argument_bytes / self._rate
-        is_late = read > 0 and self._busy + read > self._seconds
-        self._busy = (max(self._busy, self._seconds) if is_late else self._busy) + read
-        self._seconds += (max(float(seconds), read) if is_late else float(seconds)) + self._between
-        return is_late
 
 
 def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fraction, Fraction] | None:
@@ -204,9 +179,9 @@ def _seconds_of_ring(
 # The sides from which parts arrive, and the parts of one step around a ring.
 _SIDES, _STEP = 2, 4
 # Of a product and of writing its result, the share of the faster that the slower does not hide.
-_NOT_HIDDEN = Fraction(1, 10)
-# Of the arguments that a product reads late, the share that it reads itself: on average.
-_READ = Fraction(1, 2)
+_NOT_HIDDEN = Fraction(3, 20)
+# The most rows, or columns, of a result that fill no whole vector.
+_FEW_ROWS = 4
 # Programs of so many times the cache have little of their operands in it.
 _LARGE = 8
 
@@ -216,7 +191,7 @@ def _timed_product(
     topology: Topology,
     collectives: list[tuple[Fraction | None, int]],
     is_in_memory: bool,
-    reading: _Reading,
+    is_first: bool,
     ring: Collective | None,
 ) -> TimedProduct:
     compute = _quotient(product.flops, topology.flops)
@@ -236,15 +211,15 @@ def _timed_product(
             product.kernel.vector_elements
             or product.kernel.is_returned
             or (product.kernel.is_narrow and speed.narrow)
-            or (product.kernel.has_few_rows and speed.vector)
+            or (speed.vector and product.sizes is not None and min(product.sizes[1:3]) <= _FEW_ROWS)
         ):
             least += speed.kernel
         is_once = product.times is not None and product.times.high == 1
-        if speed.vector and is_once and reading.is_late(product, max(compute, memory) + least):
+        if speed.vector and is_first and is_once and (product.kernel.reads_arguments or ring is not None):
+            # One after the other. Later products have theirs in the cache when they start.
             read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
-            # Large operands are copied to the cache while the others are read.
-            compute += (read or Fraction(0)) * _READ
-            least += speed.kernel
+            compute += read or Fraction(0)
+            least += product.kernel.arguments * speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
     # In whole steps, whose products are larger than the cache, rings take no longer than what was measured.
     if seconds is not None and ring is not None and speed is not None and not is_in_memory:

@@ -57,7 +57,7 @@
 // is sent as compiled: 16.1 us by the estimate.
 // RUN: env XDG_CACHE_HOME= HOME= sdy-opt %s --mesh-sweep=x=4 --compiled --topology=tpu-v5e --device-memory=10kB --jax-python=%S/Inputs/compiler | filecheck %s --check-prefix=SWEEP
 // SWEEP:      x  devices  {{ *}}time      sent  estimated    memory  estimated
-// SWEEP-NEXT: 4        4  20.6 us  1.50 KiB   1.12 KiB  16.5 KiB   8.00 KiB  {{.*}}does not fit
+// SWEEP-NEXT: 4        4  21.9 us  1.50 KiB   1.12 KiB  16.5 KiB   8.00 KiB  {{.*}}does not fit
 // SWEEP:      sent and memory are as compiled
 
 // RUN: not env XDG_CACHE_HOME= HOME= sdy-opt %s --compiled --jax-python=%S/Inputs/compiler 2>&1 | filecheck %s --check-prefix=MACHINE

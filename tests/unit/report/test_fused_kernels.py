@@ -275,7 +275,8 @@ def test_windows_of_many_features_are_padded_for_each_element() -> None:
         found = report(
             f"""
     func.func @main(%x: {data}, %w: {weights}) -> tensor<f32> {{
-      %p = stablehlo.convolution(%x, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+      %a = stablehlo.custom_call @make(%x) : ({data}) -> {data}
+      %p = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
         window = {{stride = [1, 1], pad = [[{pad}, {pad}], [{pad}, {pad}]]}}
         {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}
         : ({data}, {weights}) -> tensor<8x32x32x64xf32>

@@ -189,6 +189,26 @@ def test_times_are_printed_in_the_unit_that_fits(seconds: Fraction | None, text:
     assert seconds_text(seconds) == text
 
 
+def test_a_small_first_product_takes_what_its_arguments_take() -> None:
+    """As libtpu estimates 32 rows of 1,800 elements that begin a chain: later weights are copied before."""
+    text = """
+    func.func @main(%x: tensor<32x1800xbf16>, %v: tensor<1800x192xbf16>, %w: tensor<192x1536xbf16>)
+        -> tensor<f32> {
+      %p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0]
+        : (tensor<32x1800xbf16>, tensor<1800x192xbf16>) -> tensor<32x192xbf16>
+      %q = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0]
+        : (tensor<32x192xbf16>, tensor<192x1536xbf16>) -> tensor<32x1536xbf16>
+      %r = stablehlo.custom_call @use(%q) : (tensor<32x1536xbf16>) -> tensor<f32>
+      return %r : tensor<f32>
+    }
+    """
+    topology = built_in_topology("tpu-v5e")
+    first, second = time_estimate(report_on(module(text), topology), topology).products
+    assert first.seconds is not None and second.seconds is not None
+    assert float(first.seconds) == pytest.approx(5.14e-6, rel=0.1)
+    assert first.seconds > 2 * second.seconds
+
+
 def test_a_product_goes_around_a_ring_in_many_kernels() -> None:
     """As libtpu estimates 64 rows, gathered along eight devices for 1,024 columns of each."""
     text = """
