@@ -10,10 +10,12 @@ those of a trial.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from fractions import Fraction
 from functools import cached_property, partial
+from itertools import compress
 from operator import is_not
 
 from sdyopt.analysis.changes.edits import Change
@@ -264,13 +266,11 @@ class Estimate:
         items: dict[int, None] = {}
         normal = self._normal_before.copy()
         different = bytes(map(is_not, self._before, after))
-        slot = different.find(1)
-        while slot >= 0:
+        for slot in compress(range(len(different)), different):
             new = self._normal(after[slot])
             if new is not normal[slot]:
                 normal[slot] = new
                 items.update(dict.fromkeys(self._items_of.get(slot, ())))
-            slot = different.find(1, slot + 1)
         if not items and not all(self._program.is_equal(edit, after) for edit in change.edits):
             return None
         size, keys = 0, {}
@@ -328,9 +328,9 @@ class Estimate:
 
         A reshard moves no whole tensor if the value is an argument, or if its result is one of the program.
         """
-        seconds: dict[TensorSharding, float] = {}
-        whole: dict[TensorSharding, float] = {}
-        sent: dict[TensorSharding, float] = {}
+        seconds: defaultdict[TensorSharding, float] = defaultdict(float)
+        whole: defaultdict[TensorSharding, float] = defaultdict(float)
+        sent: defaultdict[TensorSharding, float] = defaultdict(float)
         pairs: set[object] = set()
         returned: list[TensorSharding] = []
         for number in self._users[value]:
@@ -339,9 +339,9 @@ class Estimate:
             is_moved = item.is_activation or not at_least
             for position, target, of_reshard, moving, size in self._price(key).reshards:
                 if item.operands[position] is value:
-                    seconds[target] = max(seconds.get(target, 0.0), runs * of_reshard)
-                    whole[target] = max(whole.get(target, 0.0), is_moved * runs * moving)
-                    sent[target] = max(sent.get(target, 0.0), runs * size)
+                    seconds[target] = max(seconds[target], runs * of_reshard)
+                    whole[target] = max(whole[target], is_moved * runs * moving)
+                    sent[target] = max(sent[target], runs * size)
                     pairs.add((key[1][position], target))
                     returned += [target] * item.is_returned
         moved = sum(size for target, size in whole.items() if target not in returned)
@@ -402,7 +402,7 @@ class Estimate:
                     yield self._reshard(op, use.value, slot(op.result), runs, is_predicted, is_once=True)
             elif isinstance(op, ReturnOp):
                 yield from self._returned(op)
-            elif isinstance(op, _UNPRICED) or not (_is_of_program(op) and (op.operands or op.results)):
+            elif isinstance(op, _UNPRICED) or not (_is_of_program(op) and op.operands):
                 continue
             elif isinstance(op, ShardingConstraintOp):
                 is_once = op.input in self._done_once(op)
@@ -429,7 +429,7 @@ class Estimate:
             least_runs,
             once,
             _is_activation(op),
-            is_elementwise=bool(operands) and is_elementwise(op.signature),
+            is_elementwise=is_elementwise(op.signature),
         )
 
     def _reshard(

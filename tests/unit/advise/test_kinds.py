@@ -1,5 +1,7 @@
 """What each kind of proposals proposes for small programs, in order: the page proposals.txt.
 
+After what a change edits, the page has its text, what is written there now, and the estimates of its cost.
+
 python -m tests.unit.advise.test_kinds    # writes the page
 """
 
@@ -10,18 +12,24 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.estimates import EstimatedCost
+from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.analysis.changes.proposals import kinds
 from sdyopt.analysis.changes.proposals.boundary import at_peak
 from sdyopt.analysis.changes.search import Search
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
+from sdyopt.analysis.figures.topology import built_in_topology
 from sdyopt.mlir.asm.printer.asm_printer import print_op
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.value import BlockArgument
 from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
+from tests.unit.report.programs import parts_of_page
 
 _HERE = Path(__file__).parent
 PAGE, _LIT = _HERE / "proposals.txt", _HERE.parents[1] / "lit"
@@ -83,12 +91,18 @@ func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 """
 
 
-def page() -> str:
-    """The page: a line for each change, after the program and its kind, and lines that a rewrite adds."""
+def programs() -> dict[str, str]:
+    """The programs of the page by name, in its order."""
     texts = {f"{name}.mlir": (_LIT / f"{name}.mlir").read_text(encoding="utf-8") for name in PROGRAMS}
-    return "".join(
-        f"{line}\n" for name, text in {**texts, "parts": _PARTS}.items() for line in _lines(name, text)
-    )
+    return {**texts, "parts": _PARTS}
+
+
+def part_of(name: str, text: str) -> str:
+    """The part of the page for a program: a line for each change, after the program and its kind.
+
+    Below it are the lines that a rewrite adds.
+    """
+    return "".join(f"{line}\n" for line in _lines(name, text))
 
 
 def _lines(name: str, text: str) -> Iterator[str]:
@@ -96,8 +110,10 @@ def _lines(name: str, text: str) -> Iterator[str]:
     with interpreter_settings():
         module = parsed(text)
         numbers = {op: number for number, op in enumerate(module.walk())}
-        trials = Trials(module, completing_pipeline(module))
-        program, before = Search(trials).program, _statements(module)
+        trials = Trials(module, completing_pipeline(module), built_in_topology("tpu-v5e"))
+        program, before, names = Search(trials).program, _statements(module), ChangeNames(module)
+        assert trials.figures is not None
+        figures, estimate = trials.figures, trials._estimate
 
         def subject_text(subject: Subject) -> str:
             if isinstance(subject, FunctionResult):
@@ -117,12 +133,37 @@ def _lines(name: str, text: str) -> Iterator[str]:
             texts = change.title, change.words[0], *map(edit_text, change.edits)
             return "; ".join(filter(None, texts)) or "nothing"
 
+        def words(change: Change) -> str:
+            now = names.now(change)
+            return f"{names.text(change)}{now and f' (now {now})'}" if change.edits else ""
+
+        def cost_text(cost: EstimatedCost | None) -> str:
+            """By how much the program costs more, in ns, bytes and FLOPs."""
+            if cost is None:
+                return "unknown"
+            more = {
+                "ns": (cost.seconds - figures.of_step) * 10**9,
+                "ns at most": (cost.at_most - figures.of_step - figures.penalty) * 10**9,
+                "carried": cost.carried - figures.carried,
+                "FLOPs": cost.flops - figures.flops,
+                "sent": cost.wire_bytes - figures.wire_bytes,
+            }
+            texts = [f"{float(value):+.6g} {unit}" for unit, value in more.items() if value]
+            return ", ".join([*texts, *["adds reshards"] * cost.adds_reshards]) or "as before"
+
         found = {kind: value.propose for kind, value in kinds().items()}
+        known: dict[str, None] = {}
         for kind, propose in {**found, "at the peak": at_peak}.items():
-            for number, change in enumerate(propose(program)):
-                if not number:
-                    yield f"  {kind}"
-                yield f"    {change_text(change)}"
+            changes = list(propose(program))
+            if changes:
+                yield f"  {kind}"
+            costs = [None] * len(changes) if estimate is None else estimate.costs(changes)
+            for change, cost in zip(changes, costs, strict=True):
+                text = change_text(change)
+                yield f"    {text}"
+                if change.edits and text not in known:
+                    known[text] = None
+                    yield f"      {words(change)}: {cost_text(cost)}"
                 if not change.edits:
                     added = _statements(trials.changed(change)) - before
                     yield from (f"      + {statement}" for statement in added.elements())
@@ -133,11 +174,16 @@ def _statements(module: Op) -> Counter[str]:
     return Counter(re.sub(r"%\w+", "%", line.strip()) for line in print_op(module).splitlines())
 
 
-def test_proposals_are_those_of_the_page() -> None:
-    assert page() == PAGE.read_text(encoding="utf-8"), (
+@pytest.mark.parametrize("name", programs())
+def test_proposals_are_those_of_the_page(name: str) -> None:
+    assert part_of(name, programs()[name]) == parts_of_page(PAGE).get(name), (
         "python -m tests.unit.advise.test_kinds writes the page"
     )
 
 
+def test_the_page_has_no_other_programs() -> None:
+    assert list(parts_of_page(PAGE)) == list(programs())
+
+
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text("".join(part_of(name, text) for name, text in programs().items()), encoding="utf-8")

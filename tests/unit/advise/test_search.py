@@ -165,8 +165,20 @@ def test_what_carries_more_or_computes_a_tenth_more_is_above_the_limit() -> None
     assert not cost.is_above(limit)
     assert cost._replace(carried=Fraction(7)).is_above(limit)
     assert cost._replace(flops=Fraction(111)).is_above(limit)
-    # 0 is no limit.
-    assert not cost.is_above(EstimatedCost(Fraction(100)))
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_a_limit_is_of_less_time_and_of_no_more_of_the_rest(most: int) -> None:
+    limit = estimated(seconds=most, at_most=most, carried=most, flops=most)
+    cost = estimated(seconds=most - 1, at_most=most - 1, carried=most, flops=most)
+    assert not cost.is_above(limit)
+    assert cost._replace(seconds=Fraction(most)).is_above(limit)
+    assert cost._replace(at_most=Fraction(most)).is_above(limit)
+    assert cost._replace(carried=Fraction(most + 1)).is_above(limit)
+    assert cost._replace(flops=Fraction(most + 1)).is_above(limit)
+    # 0 is no limit, but of the seconds.
+    assert not cost.is_above(EstimatedCost(Fraction(most)))
+    assert list(EstimatedCost(Fraction(most))) == [most, 0, 0, 0, 0, False]
 
 
 def unsure_change() -> Change:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -40,18 +39,6 @@ MODULES = tuple(
 WRITTEN = "SDYOPT_EXACT_FIGURES"
 
 
-@cache
-def _parts() -> dict[str, list[str]]:
-    parts: dict[str, list[str]] = {}
-    lines: list[str] = []
-    for line in PAGE.read_text(encoding="utf-8").splitlines():
-        if line.startswith(" "):
-            lines.append(line)
-        else:
-            lines = parts[line] = []
-    return parts
-
-
 @pytest.fixture(autouse=True)
 def exact_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compares the figures of the reports that a test makes with those of the page."""
@@ -80,7 +67,8 @@ def exact_figures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         with Path(path).open("a", encoding="utf-8") as page:
             page.writelines(f"{line}\n" for line in ([name, *lines] if lines else ()))
     else:
-        assert lines == _parts().get(name, []), "python -m tests.unit.report.test_figures writes the page"
+        known = programs.parts_of_page(PAGE).get(name, "").splitlines()[1:]
+        assert lines == known, "python -m tests.unit.report.test_figures writes the page"
 
 
 def figures_of(report: Report, machine: Topology | None) -> str:

@@ -1,5 +1,7 @@
 """Parses small programs with every dialect, and reports on them."""
 
+import re
+from functools import cache
 from pathlib import Path
 
 from sdyopt.analysis.figures.figures import Collective, Report
@@ -12,6 +14,13 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.registry import all_dialects, find_dialect
 
 ROOT = Path(__file__).parents[3]
+
+
+@cache
+def parts_of_page(page: Path) -> dict[str, str]:
+    """The parts of a page of exact results by their first lines, which are not indented."""
+    parts = re.split(r"^(?=\S)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {part.partition("\n")[0]: part for part in parts if part}
 
 
 def module(text: str) -> Op:

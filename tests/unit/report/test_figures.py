@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import pytest
+
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
@@ -21,15 +23,21 @@ from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
 from tests.unit.report import conftest
+from tests.unit.report.programs import parts_of_page
 
 PAGE, _ROOT = Path(__file__).with_name("figures.txt"), Path(__file__).parents[3]
 _FILES, _MACHINES = ("tests/lit/report/*", "tests/lit/check/*", "examples/*_train"), ("tpu-v5e", "h100")
 
 
-def page() -> str:
-    """The page: a line for each part of a program and each machine."""
-    files = [file for pattern in _FILES for file in sorted(_ROOT.glob(f"{pattern}.mlir"))]
-    return "".join(f"{line}\n" for file in files for line in _lines(file))
+def files() -> list[str]:
+    """The programs of the page, in its order."""
+    of_patterns = [file for pattern in _FILES for file in sorted(_ROOT.glob(f"{pattern}.mlir"))]
+    return [file.relative_to(_ROOT).as_posix() for file in of_patterns]
+
+
+def part_of(file: str) -> str:
+    """The part of the page for a file: a line for each part of the program and each machine."""
+    return "".join(f"{line}\n" for line in _lines(_ROOT / file))
 
 
 def _lines(file: Path) -> Iterator[str]:
@@ -58,12 +66,19 @@ def figures_text(text: str, machine: str) -> str:
     return ", ".join([*values, *(f"{value.role} {value.bytes}" for value in live)])
 
 
-def test_figures_are_those_of_the_page() -> None:
-    assert page() == PAGE.read_text(encoding="utf-8"), "python -m tests.unit.report.test_figures writes it"
+@pytest.mark.parametrize("file", files())
+def test_figures_are_those_of_the_page(file: str) -> None:
+    assert part_of(file) == parts_of_page(PAGE).get(file), (
+        "python -m tests.unit.report.test_figures writes the page"
+    )
+
+
+def test_the_page_has_no_other_files() -> None:
+    assert list(parts_of_page(PAGE)) == files()
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
+    PAGE.write_text("".join(map(part_of, files())), encoding="utf-8")
     conftest.PAGE.write_text("", encoding="utf-8")
     tests = [str(PAGE.with_name(f"{name}.py")) for name in conftest.MODULES]
     written = {**os.environ, conftest.WRITTEN: str(conftest.PAGE)}
