@@ -38,6 +38,7 @@ PROGRAMS = (
     "advise/donated",
     "advise/replicated",
     "advise/sliced_sums",
+    "check/Inputs/explicit_scan",
     "check/explicit",
     "check/explicit_axes",
     "check/free_axes",

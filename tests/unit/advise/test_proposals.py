@@ -287,6 +287,14 @@ def test_arguments_are_donated_to_their_new_values(old: str, new: str, roots: st
     assert words == ([(f"jax.jit(…, donate_argnames=[{roots}])", "jax.buffer_donor")] if roots else [])
 
 
+@pytest.mark.parametrize(("result", "is_donated"), [("result[0]", True), ("result[0]['w']", False)])
+def test_no_leaf_of_a_tree_is_the_new_value_of_an_argument(result: str, is_donated: bool) -> None:
+    text = _UPDATED.replace("params['w']", "cache").replace("result[0]['w']", result)
+    text = text.replace("= stablehlo.negate %w : tensor<512x512xf32>", _PUT.format("%w, %zeros"))
+    words = [change.words[0] for change in donations(search_of(text).program)]
+    assert ["'cache'" in text for text in words] == [True] * is_donated
+
+
 def test_of_arguments_of_one_name_few_results_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     """A growth of the square takes 50 s for 2,000. The result of the name itself is looked at first."""
     looked_at: list[Value] = []

@@ -54,7 +54,8 @@ def test_a_budget_is_of_operations_and_looks_at_more_changes_than_it_tries(
     budget = TrialBudget(1000, 2, 8)
     assert (budget.trials(size), budget.changes(size)) == (trials, changes)
     assert TrialBudget(1000, 7, 8).changes(9999) == 7
-    assert (BUDGET.least, BUDGET.most, SEQUENCE.least, SEQUENCE.most) == (8, 64, 24, 400)
+    assert list(BUDGET) == [15_000, 8, 64, 400]
+    assert list(SEQUENCE) == [500_000, 24, 400, 400]
 
 
 # What a program has after a change, and whether the change pays; without the risk of activations that move
@@ -122,6 +123,17 @@ def test_to_save_time_alone_only_new_reshards_are_a_risk(is_new: bool) -> None:
     after = BEFORE._replace(seconds=Fraction(96), reshards=(_RESHARD,))
     before = BEFORE if is_new else BEFORE._replace(reshards=(_RESHARD,))
     assert search_on_nothing().pays(Trial(Change(), before, after)) != is_new
+
+
+@pytest.mark.parametrize("are_new", [(), (False,), (True,), (True, False), (True, True)])
+def test_reshards_that_a_compiler_may_leave_out_by_itself_are_a_small_gain(are_new: tuple[bool, ...]) -> None:
+    """It is one if all that a change writes is new: nothing holds a compiler to the reshards of before."""
+    edit = {"subject": None, "how": "", "frees": False}
+    edits = [SimpleNamespace(**edit, is_new_constraint=is_new) for is_new in are_new]
+    before = BEFORE._replace(reshards=(_RESHARD,))
+    after = BEFORE._replace(seconds=Fraction(80), wire_bytes=Fraction(95))
+    trial = Trial(Change(cast(Any, tuple(edits))), before, after)
+    assert search_on_nothing().pays(trial) == (not are_new or not all(are_new))
 
 
 @pytest.mark.parametrize(
