@@ -323,24 +323,30 @@ def _slices_shards(op: DynamicSliceOp, sharding: TensorSharding) -> bool:
 
 def _axes_of_factors(
     rule: OpShardingRule, operands: Sequence[TensorSharding | None]
-) -> dict[int, list[tuple[AxisRef, ...]]]:
-    """The axes of each dimension of operands, by its factor."""
-    given: dict[int, list[tuple[AxisRef, ...]]] = {}
+) -> dict[tuple[int, ...], list[tuple[AxisRef, ...]]]:
+    """The axes of each dimension of operands that is of one factor, by that."""
+    given: dict[tuple[int, ...], list[tuple[AxisRef, ...]]] = {}
     for sharding, mapping in zip(operands, rule.operands, strict=True):
         if sharding is not None and sharding.rank == len(mapping.dims):
             for dim, item in zip(sharding.dims, mapping.dims, strict=True):
                 if len(item.factors) == 1:
-                    given.setdefault(item.factors[0], []).append(tuple(dim.axes))
+                    given.setdefault(item.factors, []).append(tuple(dim.axes))
     return given
 
 
 def _is_summed(rule: OpShardingRule, operands: Sequence[TensorSharding | None]) -> bool:
     """Whether both operands of a product are sharded where it contracts them."""
-    free = {factor for dim in rule.results[0].dims for factor in dim.factors}
+    free = _free_factors(rule)
     return any(
-        factor not in free and len(axes) > 1 and all(axes)
-        for factor, axes in _axes_of_factors(rule, operands).items()
+        free.isdisjoint(factors) and len(axes) > 1 and all(axes)
+        for factors, axes in _axes_of_factors(rule, operands).items()
     )
+
+
+def _free_factors(rule: OpShardingRule) -> set[int]:
+    """The factors of the only result."""
+    (result,) = rule.results
+    return {factor for dim in result.dims for factor in dim.factors}
 
 
 def _by_rule(
@@ -352,18 +358,17 @@ def _by_rule(
     if both have some where a product contracts them. `stated` has the dimensions that no operand has.
     """
     given = _axes_of_factors(rule, operands)
-    free = {factor for dim in rule.results[0].dims for factor in dim.factors}
+    free = _free_factors(rule)
     if is_product and _is_summed(rule, operands):
         return None
-    for factor, axes in given.items():
-        if factor in free and len(set(axes if is_product else filter(None, axes))) > 1:
+    for factors, axes in given.items():
+        if not free.isdisjoint(factors) and len(set(axes if is_product else filter(None, axes))) > 1:
             return None
-    axes_of = {factor: next(filter(None, axes), ()) for factor, axes in given.items()}
+    axes_of = {factors: next(filter(None, axes), ()) for factors, axes in given.items()}
+    (result,) = rule.results
     dims = [
-        DimensionSharding(axes_of[item.factors[0]])
-        if len(item.factors) == 1 and item.factors[0] in axes_of
-        else dim
-        for dim, item in zip(stated.dims, rule.results[0].dims, strict=True)
+        DimensionSharding(axes_of[item.factors]) if item.factors in axes_of else dim
+        for dim, item in zip(stated.dims, result.dims, strict=True)
     ]
     names = [axis.name for dim in dims for axis in dim.axes]
     return stated.with_dims(tuple(dims)) if len(names) == len(set(names)) else None

@@ -583,7 +583,6 @@ def call_with_out_sharding(text: str) -> str:
     if name == "get":
         # Of `x.at[…].get(…)`.
         of = function.value if isinstance(function, ast.Attribute) else None
-        is_indexed = isinstance(of, ast.Subscript) and isinstance(of.value, ast.Attribute)
-        whole = ast.unparse(of.value) if is_indexed and isinstance(of, ast.Subscript) else ""
+        whole = ast.unparse(of.value) if isinstance(of, ast.Subscript) else ""
         return f"{whole}[…].get(…)" if whole.endswith(".at") and len(whole) <= _LONGEST_EXPRESSION else ""
     return f"{ast.unparse(function)}(…)" if len(ast.unparse(function)) <= _LONGEST_EXPRESSION else ""

@@ -446,8 +446,8 @@ def trials_on(
 def _with_and_without_annotations(passes: Pipeline) -> tuple[Pipeline, Pipeline]:
     """The passes up to the one after which only reshards depend on annotations; and those after it."""
     elements = passes.merged().elements
-    index = next((number for number, element in enumerate(elements, 1) if _inserts_reshards(element)), 0)
-    number = index or len(elements)
+    after = (number for number, element in enumerate(elements, 1) if _inserts_reshards(element))
+    number = next(after, len(elements))
     return Pipeline(passes.anchor, elements[:number]), Pipeline(passes.anchor, elements[number:])
 
 

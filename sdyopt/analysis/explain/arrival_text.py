@@ -227,7 +227,7 @@ def _before_derived(op: Op, axis: AxisRef) -> UserAnnotation | None:
             if isinstance(owner, FuncOp) and dimension_of(sharding_of(value), axis) == dim:
                 return UserAnnotation(AnnotationKind.INPUT, owner, value.index)
             if isinstance(owner, WhileOp):
-                before = [(operand, dim) for operand in owner.operands[value.index : value.index + 1]]
+                before = [(owner.operands[value.index], dim)]
         # Passes replace constraints, at their locations.
         elif isinstance(value.op, ShardingConstraintOp | ReshardOp | CollectiveOp):
             if dimension_of(sharding_of(value), axis) != dim:
@@ -247,19 +247,18 @@ def _dimensions_before(value: OpResult, dim: int) -> Iterator[tuple[Value, int]]
     """The dimensions of operands that the dimension of a result is computed from."""
     op = value.op
     if isinstance(op, WhileOp):
-        returned = op.body.blocks[0].terminator
-        yield from ((operand, dim) for operand in op.operands[value.index : value.index + 1])
-        yield from (
-            (item, dim) for item in (returned.operands if returned else ())[value.index : value.index + 1]
-        )
+        (block,) = op.body.blocks
+        assert block.last is not None
+        yield from ((owner.operands[value.index], dim) for owner in (op, block.last))
         return
     with handling(lambda _: None):
         rule = sharding_rule_of(op)
-    dims = () if rule is None or value.index >= len(rule.results) else rule.results[value.index].dims
-    factors = dims[dim].factors if dim < len(dims) else ()
-    for operand, mapping in zip(op.operands, () if rule is None else rule.operands, strict=False):
+    if rule is None:
+        return
+    factors = set(rule.results[value.index].dims[dim].factors)
+    for operand, mapping in zip(op.operands, rule.operands, strict=True):
         for number, item in enumerate(mapping.dims):
-            if any(factor in factors for factor in item.factors):
+            if not factors.isdisjoint(item.factors):
                 yield operand, number
 
 

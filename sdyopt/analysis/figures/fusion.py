@@ -368,7 +368,7 @@ class Fusion:
 
     def _widens(self, op: Op) -> bool:
         """Whether an operation converts to a wider type, before which less is written."""
-        return isinstance(op, ConvertOp) and self._bytes(op.operand_at(0)) < self._bytes(op.results[0])
+        return isinstance(op, ConvertOp) and self._bytes(op.operand) < self._bytes(op.out)
 
     def _is_written_by_next(self, product: Value) -> bool:
         """Whether an operation after a product computes it, and no other product."""

@@ -292,7 +292,7 @@ class _Kernels:
         One kernel reads it and computes that of the next run: with a product, or with an update of a slice.
         Whole tiles of 32 bits are copied beside others.
         """
-        block = loop.regions[1].blocks[0]
+        (block,) = loop.regions[1].blocks
         last = block.last
         times = None if last is None else self._counts.times(last)
         if last is None or times is None:

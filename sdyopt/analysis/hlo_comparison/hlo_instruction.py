@@ -36,8 +36,10 @@ TRANSFER = re.compile(r'_xla_megascale_transfer_type="(\w+)"')
 TARGET = re.compile(r'_xla_megascale_target="?([^"=]*+)')
 RENDEZVOUS = re.compile(r'_xla_host_transfer_rendezvous="([^"]*+)"')
 _TRANSFERS = ("ALL_REDUCE", "ALL_GATHER", "REDUCE_SCATTER", "ALL_TO_ALL")
-_CALLED = re.compile(r'custom_call_target="([^"]*+)"')
-_COMMUNICATES = re.compile("[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather")
+# A function of which one cannot say what it sends.
+_CALLED = re.compile(
+    r'custom_call_target="((?=[^"]*(?:[Cc]ollective|[Aa]ll_?[Rr]educe|[Aa]ll_?[Gg]ather))[^"]*+)"'
+)
 
 # The number of elements, the type of an element, and the text.
 Shape = tuple[int, str, str]
@@ -59,7 +61,7 @@ def unknown_kind(op: Instruction) -> str:
     """What an instruction is that communicates, but is no collective that is known here; else ""."""
     if op.opcode == "custom-call":
         called = _CALLED.search(op.attributes)
-        return f"custom-call {called[1]}" if called and _COMMUNICATES.search(called[1]) else ""
+        return f"custom-call {called[1]}" if called is not None else ""
     if op.opcode == "collective-broadcast":
         return op.opcode
     if op.opcode != "send":

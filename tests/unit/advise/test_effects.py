@@ -555,6 +555,11 @@ def test_an_out_sharding_shards_the_gradient_too() -> None:
     edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
     found = {edit.subject: edit.sharding for edit in edits}
     assert found == {value: exchanged, gradient: exchanged, product: sharding}
+    # One that the program shards otherwise keeps its sharding.
+    other = sdyopt.parse(OUT_SHARDING.replace('%5 <@mesh, [{"x"}, {}]>', "%5 <@mesh, [{}, {}]>")).ir
+    (statement, *_) = (op for op in other.walk() if isinstance(op, ShardingConstraintOp))
+    edit = AnnotationEdit(statement.output, exchanged, mesh)
+    assert list(Gradients(other).constrained([edit])) == [edit]
 
 
 # z = y * v, both with an out_sharding: the gradient of y is the product with v.

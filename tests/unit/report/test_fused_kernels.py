@@ -260,12 +260,23 @@ def test_a_kernel_reads_and_writes_memory_if_nothing_runs_beside_it() -> None:
         for n in range(5)
     ]
     text = f"""
-    func.func @main({values}) -> tensor<2048x1024xf32> {{
+    func.func @main({values}, %w: tensor<SIZExf32>) -> (tensor<2048x1024xf32>, tensor<SIZExf32>) {{
       {" ".join(line + chr(10) for line in lines)}
-      return %b5 : tensor<2048x1024xf32>
+      %p = stablehlo.dot_general %w, %w, contracting_dims = [1] x [0]
+        : (tensor<SIZExf32>, tensor<SIZExf32>) -> tensor<SIZExf32>
+      return %b5, %p : tensor<2048x1024xf32>, tensor<SIZExf32>
     }}
     """
-    assert seconds(text) == pytest.approx(1.217e-6 + 7 * 2048 * 1024 * 4 / (819e9 * 0.8), rel=0.01)
+
+    def elementwise(size: int) -> float:
+        estimate = time_estimate(report(text.replace("SIZE", f"{size}x{size}")), TPU)
+        assert estimate.elementwise is not None
+        return float(estimate.elementwise[0])
+
+    alone = 1.217e-6 + 7 * 2048 * 1024 * 4 / (819e9 * 0.8)
+    assert elementwise(8) == pytest.approx(alone, rel=0.01)
+    # Beside a product, as far as that lasts.
+    assert elementwise(8) > elementwise(1024) > elementwise(2048)
 
 
 def test_windows_of_many_features_are_padded_for_each_element() -> None:

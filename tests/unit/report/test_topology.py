@@ -4,7 +4,14 @@ from fractions import Fraction
 
 import pytest
 
-from sdyopt.analysis.figures.machines import NAMES, is_target, machine_data, read_target, target_text
+from sdyopt.analysis.figures.machines import (
+    NAMES,
+    is_target,
+    machine_data,
+    read_target,
+    slices_of,
+    target_text,
+)
 from sdyopt.analysis.figures.topology import Link, built_in_topology, read_topology
 from sdyopt.base.diagnostics.diagnostic import DiagnosticError
 from sdyopt.base.diagnostics.location import FileLoc
@@ -159,3 +166,11 @@ def test_an_ambiguous_name_has_help(written: str, help: str) -> None:
     with pytest.raises(UsageError) as error:
         read_target(written)
     assert error.value.help == help
+
+
+@pytest.mark.parametrize(
+    ("machine", "devices", "slices"),
+    [("h100", 8, 1), ("tpu-v5e", 256, 1), ("tpu-v5e", 512, 2), ("made-up", 4, 1)],
+)
+def test_a_mesh_is_on_as_many_slices_as_it_fills(machine: str, devices: int, slices: int) -> None:
+    assert slices_of(machine, devices) == slices

@@ -126,7 +126,8 @@ def donations(program: ProposedOn) -> Iterator[Change]:
             ):
                 indices.append(index)
                 roots[_ROOT.split(name)[0]] = None
-        if sum(bytes_of(function.entry.arguments[index].type) or 0 for index in indices) >= _MIN_DONATED:
+        sizes = (bytes_of(function.entry.arguments[index].type) for index in indices)
+        if sum(filter(None, sizes)) >= _MIN_DONATED:
             names = ", ".join(map(repr, roots))
             words = f"jax.jit(…, donate_argnames=[{names}])", BUFFER_DONOR
             reason = "the new values of these arguments are beside the old ones"
