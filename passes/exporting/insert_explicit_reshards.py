@@ -81,7 +81,6 @@ from sdyopt.mlir.dialects.sdy.sharding import TensorSharding, are_there_unreduce
 from sdyopt.mlir.dialects.sdy.value_shardings import sharding_of
 from sdyopt.mlir.dialects.stablehlo.asynchronous import AsyncStartOp
 from sdyopt.mlir.dialects.stablehlo.contraction import DotGeneralOp
-from sdyopt.mlir.dialects.stablehlo.gather import GatherOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
 from sdyopt.mlir.dialects.stablehlo.shapes import ReshapeOp
 from sdyopt.mlir.dialects.stablehlo.slicing import ConcatenateOp
@@ -92,6 +91,7 @@ from sdyopt.mlir.pipeline import FUNCTION, Pass, Since, option
 from sdyopt.mlir.registry import register
 from sdyopt.shardy.record import plan_to_record, record_plan
 from sdyopt.shardy.sharding.axis_lists import Axes, overlap
+from sdyopt.shardy.sharding.explicit_reshards.lookups import find_stages
 from sdyopt.shardy.sharding.explicit_reshards.partitioner_axes import find_partitioner_axes
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import find_partitioner_reshape_axes
 from sdyopt.shardy.sharding.op_sharding_rule_registry import is_rule_context_free, sharding_rule_of
@@ -101,7 +101,6 @@ from .explicit_reshards.insertion import (
     UseResharder,
     apply_plan,
     gather_batch_of_product,
-    gather_batches,
     is_splat,
     is_sufficient_key,
     recreate_splats,
@@ -183,7 +182,7 @@ class _ReshardInserter:
             else None
         )
         self._planner = (
-            ReshardPlanner(self._mesh_of, find_partitioner_axes, find_partitioner_reshape_axes)
+            ReshardPlanner(self._mesh_of, find_partitioner_axes, find_partitioner_reshape_axes, find_stages)
             if options.as_partitioner
             else ReshardPlanner(self._mesh_of)
         )
@@ -256,10 +255,6 @@ class _ReshardInserter:
             record_plan(before, created)
             if self._as_partitioner:
                 created = recreate_splats(created, self._rewriter)
-            if self._as_partitioner and isinstance(op, GatherOp | ScatterOp):
-                mesh = self._mesh_of(plan.mesh_or_ref)
-                assert mesh is not None, "plans are over meshes"
-                gather_batches(op, created, mesh, self._rewriter)
             if self._as_partitioner and isinstance(op, DotGeneralOp) and plan.reduction_axes:
                 gather_batch_of_product(op, created, plan.reduction_axes, self._rewriter)
             self._shardings.invalidate(op.results)

@@ -49,9 +49,9 @@ def jax_pipeline(
     Where XLA's partitioner decides otherwise than `sdy-partition-pipeline`, which sends less, this pipeline
     follows XLA: products keep the axes that two of their tensors agree on, so weights that are sharded along
     the axis of the batch are gathered; if the axes that they agree on do not shard a product over all
-    devices, the operands are resharded for its result; a gather or scatter keeps the sharding of the rows of
-    its table if that sends less; other operations are computed with the sharding of their result; reshards
-    may gather whole tensors, and two in a row are both done; cumulative operations gather the dimension; each
+    devices, the operands are resharded for its result; a gather or scatter is computed in the way that needs
+    least memory, in the steps of XLA; others are computed with the sharding of their result; reshards may
+    gather whole tensors, and two in a row are both done; cumulative operations gather the dimension; each
     sharding constraint is met by itself; the all-reduces of a sum are merged only if it has no other terms;
     and a slice of a sum is done before transposes, for TPU before conversions, too, and for CPU before
     neither.

@@ -9,7 +9,7 @@ from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.func import CallOp, FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef, AxisRefList, sorted_and_merged
 from sdyopt.mlir.dialects.sdy.collectives import AllGatherOp, AllReduceOp
-from sdyopt.mlir.dialects.sdy.mesh import SHARDING, Mesh
+from sdyopt.mlir.dialects.sdy.mesh import SHARDING
 from sdyopt.mlir.dialects.sdy.mesh_op import MeshLookup, find_mesh
 from sdyopt.mlir.dialects.sdy.ops import ConstantOp, ManualComputationOp, PropagationBarrierOp, ReshardOp
 from sdyopt.mlir.dialects.sdy.reduction_kind import ReductionKind, reduction_attributes
@@ -38,7 +38,7 @@ from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import InsertionPoint, Rewriter
 from sdyopt.mlir.ir.value import BlockArgument, OpOperand, OpResult, Value
 from sdyopt.shardy.record import record_required
-from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap, sharded_size
+from sdyopt.shardy.sharding.axis_lists import Axes, common_prefix, overlap
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import reduction_kind
 from sdyopt.shardy.sharding.reshard_to_collectives.state import axes_per_dim
 
@@ -64,6 +64,10 @@ def apply_plan(
         if old is not None and old.unreduced_axes and old.unreduced_axes != sharding.unreduced_axes:
             # The new sharding has some of the unreduced axes in a dimension.
             all_reduce_use(use, sharding, partial(find_mesh, op=op), {"before": op}, rewriter)
+        for stage in plan.stages_of(index):
+            before = sharding_of(use.value)
+            if before is not None and not (_has_same_axes(stage, before) or _has_same_axes(stage, sharding)):
+                created.append((reshard_use(use, stage, {"before": op}, rewriter), index))
         created.append((reshard_use(use, sharding, {"before": op}, rewriter), index))
     after_op = insertion_point_after(op)
     for index, sharding in plan.results:
@@ -71,69 +75,20 @@ def apply_plan(
         target = sharding_or_replicated(result, plan.mesh_or_ref, is_closed=True)
         reshard = _replace_uses_with(ReshardOp, result, {"sharding": target}, after_op, rewriter)
         created.append((reshard, len(op.operands) + index))
+        for stage in reversed(plan.stages_of(len(op.operands) + index)):
+            if not (_has_same_axes(stage, sharding) or _has_same_axes(stage, target)):
+                place: InsertionPoint = {"before": reshard}
+                reshard = _replace_uses_with(ReshardOp, result, {"sharding": stage}, place, rewriter)
+                created.append((reshard, len(op.operands) + index))
         set_sharding(result, sharding, rewriter)
     if plan.reduction_axes:
         created += _all_reduce_results(op, plan, rewriter, mark_partial)
     return created
 
 
-def gather_batches(op: Op, created: Iterable[tuple[Op, int]], mesh: Mesh, rewriter: Rewriter) -> None:
-    """Gathers the batch of a gather or scatter before a reshard that moves its axes to or from the rows.
-
-    XLA does so for the results of gathers, and for the updates of scatters if no axis of the batch stays. If
-    a whole dimension of the batch has the axes of rows, XLA gathers the others, and exchanges these axes.
-    """
-    for reshard, index in created:
-        if not isinstance(reshard, ReshardOp):
-            continue
-        before, after = sharding_of(reshard.input), reshard.sharding
-        if before is None:
-            continue
-        is_result = index >= len(op.operands)
-        batches = after if is_result else before
-        rows = [dim.axes for dim in (before if is_result else after).dims]
-        if (dims := _exchanged_dims(before, after)) is not None:
-            _exchange(reshard, before, dims, is_result, rewriter)
-            continue
-        gathered: list[Axes] = [()] * len(rows)
-        for dim, (old, new) in enumerate(zip(before.dims, after.dims, strict=True)):
-            others = [axis for other, axes in enumerate(rows) if other != dim for axis in axes]
-            kept = common_prefix(old.axes, new.axes)
-            moved = sharded_size(old.axes, mesh)
-            if overlap(batches.dims[dim].axes, others) and (
-                is_result or (not kept and moved < mesh.total_size)
-            ):
-                gathered[dim] = old.axes[len(kept) :]
-        _gather_before(reshard, gathered, rewriter)
-
-
-def _exchanged_dims(before: TensorSharding, after: TensorSharding) -> tuple[int, int] | None:
-    """The dimension that loses all its axes to another one, and that one, if further ones are sharded."""
-    moved = [
-        (old, new)
-        for old, lost in enumerate(before.dims)
-        for new, gained in enumerate(after.dims)
-        if lost.axes and lost.axes == gained.axes and not after.dims[old].axes and not before.dims[new].axes
-    ]
-    if len(moved) != 1:
-        return None
-    is_further = any(dim.axes for number, dim in enumerate(before.dims) if number not in moved[0])
-    return moved[0] if is_further else None
-
-
-def _exchange(
-    reshard: ReshardOp, before: TensorSharding, dims: tuple[int, int], is_result: bool, rewriter: Rewriter
-) -> None:
-    """Gathers all dimensions but that whose axes are moved; for updates, moves these before the reshard."""
-    lost, gained = dims
-    axes = before.dims[lost].axes
-    gathered = [() if number == lost else dim.axes for number, dim in enumerate(before.dims)]
-    _gather_before(reshard, gathered, rewriter)
-    stage = before.with_dims(
-        DimensionSharding(axes if number == gained else ()) for number in range(before.rank)
-    )
-    if not is_result and stage != reshard.sharding:
-        reshard_use(reshard.operand_uses[0], stage, {"before": reshard}, rewriter)
+def _has_same_axes(sharding: TensorSharding, other: TensorSharding) -> bool:
+    """Whether two shardings shard each dimension along the same axes."""
+    return [dim.axes for dim in sharding.dims] == [dim.axes for dim in other.dims]
 
 
 def gather_batch_of_product(

@@ -37,6 +37,7 @@ from sdyopt.mlir.ir.types import RankedShapedType, Type
 from sdyopt.mlir.ir.value import OpOperand, Value
 from sdyopt.shardy.sharding.axis_lists import Axes, is_prefix, overlap
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import common_factor_axes, find_common_axes
+from sdyopt.shardy.sharding.explicit_reshards.lookups import Stages
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import (
     axis_places,
     better_dot_result_axes,
@@ -49,6 +50,8 @@ from sdyopt.shardy.sharding.sharding_projection import TensorProjection, project
 FindCommonAxes = Callable[
     [OpSignature, OpShardingRule, Sequence[TensorProjection], Sequence[int], Mesh], list[Axes]
 ]
+# (class of an operation, rule, projections, mesh) -> shardings between those given and computed with
+FindStages = Callable[[OpSignature, OpShardingRule, Sequence[TensorProjection], Mesh], Stages]
 # (rule, projections of operand and result, mesh) -> the same for a reshape with overflow axes
 FindReshapeAxes = Callable[[OpShardingRule, list[TensorProjection], MeshOrRef, Mesh], list[Axes]]
 DOTS = (DotOp, DotGeneralOp)
@@ -109,13 +112,18 @@ class ReshardPlan(NamedTuple):
     """The changes at one operation: new shardings by operand and by result, and axes to all-reduce along.
 
     The operation gets the new sharding of a result. A reshard of the result restores the old one, or is fully
-    replicated if there was none.
+    replicated if there was none. `stages` are the shardings in between, by index, operands before results.
     """
 
     mesh_or_ref: MeshOrRef
     operands: tuple[tuple[int, TensorSharding], ...] = ()
     results: tuple[tuple[int, TensorSharding], ...] = ()
     reduction_axes: Axes = ()
+    stages: tuple[tuple[TensorSharding, ...], ...] = ()
+
+    def stages_of(self, index: int) -> tuple[TensorSharding, ...]:
+        """The stages of an operand or result, in the order of the program."""
+        return self.stages[index] if self.stages else ()
 
 
 class _ShardingChanges(NamedTuple):
@@ -123,6 +131,7 @@ class _ShardingChanges(NamedTuple):
 
     shardings: Sequence[tuple[int, TensorSharding]] = ()
     reduction_axes: Axes = ()
+    stages: tuple[tuple[TensorSharding, ...], ...] = ()
 
 
 class IncompatibleReductionError(Exception):
@@ -130,17 +139,22 @@ class IncompatibleReductionError(Exception):
 
 
 class ReshardPlanner:
-    """Plans the reshards of operations. `find_axes` and `find_reshape_axes` resolve conflicts."""
+    """Plans the reshards of operations. `find_axes` and `find_reshape_axes` resolve conflicts.
+
+    `find_stages` finds the shardings through which operands and results are resharded.
+    """
 
     def __init__(
         self,
         mesh_of: MeshLookup,
         find_axes: FindCommonAxes | None = None,
         find_reshape_axes: FindReshapeAxes = find_common_reshape_axes,
+        find_stages: FindStages | None = None,
     ) -> None:
         self._mesh_of = mesh_of
         self._find_axes = find_axes or _find_axes_by_sizes
         self._find_reshape_axes = find_reshape_axes
+        self._find_stages = find_stages
 
     def plan(self, op: PlanInput, full: bool) -> ReshardPlan | None:
         """The plan of an operation; None if there is nothing to change, or no common mesh.
@@ -153,7 +167,7 @@ class ReshardPlanner:
         if mesh_or_ref is None or mesh is None or mesh.is_maximal:
             return None
         find_changes = self._full_changes if full else PlanInput.unreduced_and_dot_changes
-        changes, reduction_axes = find_changes(op, mesh_or_ref, mesh)
+        changes, reduction_axes, stages = find_changes(op, mesh_or_ref, mesh)
         count = len(op.rule.operands)
         reduction_axes = difference(reduction_axes, op.first_result_unreduced_axes, mesh)
         if reduction_axes:
@@ -168,8 +182,9 @@ class ReshardPlanner:
             tuple([(index, sharding) for index, sharding in changes if index < count]),
             tuple([(index - count, sharding) for index, sharding in changes if index >= count]),
             sorted_and_merged(reduction_axes, mesh),
+            stages,
         )
-        return plan if any(plan[1:]) else None
+        return plan if plan.operands or plan.results or plan.reduction_axes else None
 
     def _full_changes(self, op: PlanInput, mesh_or_ref: MeshOrRef, mesh: Mesh) -> _ShardingChanges:
         rule = op.rule
@@ -185,6 +200,7 @@ class ReshardPlanner:
             counts = enumerate(element_counts(op.signature))
             sizes = [0 if index in op.free else count for index, count in counts]
             axes = self._find_axes(op.signature, rule, tensors, sizes, mesh)
+        stages = self._stages(op, tensors, mesh_or_ref, mesh)
         changes = []
         for index, (projection, mapping) in enumerate(zip(tensors, rule.tensors, strict=True)):
             old = op.shardings[index]
@@ -195,7 +211,23 @@ class ReshardPlanner:
             if is_changed or self._has_other_device_order(old, mesh):
                 changes.append((index, _without_clash(new, mesh)))
         reduction_axes = tuple([axis for factor in rule.reduction for axis in axes[factor]])
-        return _ShardingChanges(changes, reduction_axes)
+        return _ShardingChanges(changes, reduction_axes, stages)
+
+    def _stages(
+        self, op: PlanInput, tensors: Sequence[TensorProjection], mesh_or_ref: MeshOrRef, mesh: Mesh
+    ) -> tuple[tuple[TensorSharding, ...], ...]:
+        if self._find_stages is None:
+            return ()
+
+        def shardings(stages: Sequence[Sequence[Axes]]) -> tuple[TensorSharding, ...]:
+            return tuple(
+                [TensorSharding(mesh_or_ref, tuple(map(DimensionSharding, stage))) for stage in stages]
+            )
+
+        of_tensors = self._find_stages(op.signature, op.rule, tensors, mesh)
+        return tuple(
+            [() if index in op.free else shardings(stages) for index, stages in enumerate(of_tensors)]
+        )
 
     def _results_on_empty_meshes(self, op: PlanInput) -> Iterator[tuple[int, TensorSharding]]:
         """The results that cannot be all-reduced on their own mesh, because it has no axes."""

@@ -161,10 +161,11 @@ func.func @one_operand_transposed(%arg0: tensor<64x64xf32> {sdy.sharding = #sdy.
 // CONFLICT:         %[[INDICES:.*]] = sdy.reshard %arg1 <@mesh, [{"y"}, {}]>
 // CONFLICT:         stablehlo.gather"(%arg0, %[[INDICES]])
 // CONFLICT-SAME:      <@mesh, [{"y"}, {"x"}]>
-// CONFLICT:         %[[LOOKED_UP:.*]] = sdy.all_gather [{"y"}, {}] %{{.*}} out_sharding=<@mesh, [{}, {"x"}]>
+// CONFLICT:         %[[LOOKED_UP:.*]] = sdy.reshard %{{.*}} <@mesh, [{}, {"x"}]>
 // CONFLICT-NEXT:    sdy.reshard %[[LOOKED_UP]] <@mesh, [{"x"}, {}]>
-// CONFLICT:         %[[ALL:.*]] = sdy.all_gather [{"x"}, {}] %arg2 out_sharding=<@mesh, [{}, {}]>
-// CONFLICT-NEXT:    %[[UPDATES:.*]] = sdy.reshard %[[ALL]] <@mesh, [{"y"}, {"x"}]>
+// CONFLICT:         %[[ALL:.*]] = sdy.reshard %arg2 <@mesh, [{}, {}]>
+// CONFLICT-NEXT:    %[[SLICED:.*]] = sdy.reshard %[[ALL]] <@mesh, [{}, {"x"}]>
+// CONFLICT-NEXT:    %[[UPDATES:.*]] = sdy.reshard %[[SLICED]] <@mesh, [{"y"}, {"x"}]>
 // CONFLICT:         stablehlo.scatter"(%arg0, %{{.*}}, %[[UPDATES]])
 // CONFLICT:         sdy.all_reduce {"y"}
 func.func @rows(

@@ -14,9 +14,7 @@ sharding, and the left operand and the result are resharded.
   operands have axes for it that differ, none are kept, unless one has those of the batch that the other and
   the result have: then it is resharded. A convolution is a product, too.
 - A reduction is computed with the sharding of its operands, and its results are resharded.
-- A gather or scatter is computed in the way that sends least. If the rows of a large table are sharded along
-  the axis of the batch, the table keeps its sharding, and the rows that were looked up are resharded. The
-  devices that have the same part of the table share the work on the indices.
+- A gather or scatter is computed in the way that needs least memory (`lookups.py`).
 - A slice at a dynamic position takes dimensions whole, and has the sharding of the result in the others.
 - The batch of a top-k of a long dimension is gathered, unless it is sharded over all devices.
 - Any other operation whose factors are all in its results is computed with the sharding of the results, and
@@ -26,8 +24,7 @@ sharding, and the left operand and the result are resharded.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import gcd, prod
+from collections.abc import Iterable, Sequence
 
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
 from sdyopt.mlir.dialects.sdy.mesh import Mesh
@@ -46,27 +43,20 @@ from sdyopt.shardy.sharding.axis_lists import (
     Axes,
     common_prefix,
     is_prefix,
-    major_sub_axis,
     overlap,
     prefix_without_overlap,
     sharded_size,
 )
 from sdyopt.shardy.sharding.explicit_reshards.common_axes import (
-    Alternative,
     already_common_axes,
-    alternatives,
     find_common_axes,
     has_multi_factor_dimension,
 )
+from sdyopt.shardy.sharding.explicit_reshards.lookups import find_lookup
 from sdyopt.shardy.sharding.explicit_reshards.reshape_overflow import better_dot_result_axes
 from sdyopt.shardy.sharding.sharding_projection import TensorProjection
 
 _DOTS = (DotOp, DotGeneralOp)
-# XLA keeps the sharding of indices, not of rows, if that sends so much less.
-_KEEPS_INDICES = 0.6
-# XLA adds up the updates of a scatter where they are, if that sends less; or, into a table that is sharded
-# where it is looked up, not so many times as much.
-_KEEPS_BATCH = 2.5
 # By name: most programs do not use chlo, which takes long to import.
 _TOP_K, _TOP_K_CALLS = "chlo.top_k", ("TopK", "mhlo.topk")
 # The least size of a dimension along which the compiler for TPU lets a library find the largest elements.
@@ -100,29 +90,9 @@ def find_partitioner_axes(
         tensors = _with_axes_of_result(tensors, rule, sizes, mesh)
         tensors = _with_agreed_axes(tensors, len(rule.factor_sizes))
     elif issubclass(op_class, GatherOp | ScatterOp):
-        count = (len(rule.operands) - 1) // 2 if issubclass(op_class, ScatterOp) else 1
-
-        def sent(axes: Sequence[Axes]) -> int:
-            return _sent_elements(rule, tensors, sizes, axes, mesh)
-
-        least = min(
-            _ways_to_look_up(alternatives(rule, tensors, sizes, mesh), tensors, count, mesh), key=sent
-        )
-        batches = _with_kept_indices(tensors, count, mesh)
-        if batches is not None and sent(batches) < _KEEPS_INDICES * sent(least):
-            least = batches
-        if issubclass(op_class, ScatterOp) and count == 1:
-            kept = _with_kept_batch(rule, tensors, mesh)
-            given = tensors[2].factors
-            is_kept = any(
-                factor in given and overlap(least[factor], given[factor].axes) for factor in rule.reduction
-            )
-            looked_up = [factor for factor in tensors[3].factors if factor not in given]
-            is_split = any(tensors[3].factors[factor].axes for factor in looked_up)
-            most = sent(least) * (_KEEPS_BATCH if is_kept and is_split else 1)
-            if any(kept[factor] for factor in rule.reduction) and sent(kept) < most:
-                return kept
-        return list(least)
+        lookup = find_lookup(signature, rule, tensors, mesh)
+        if lookup is not None:
+            return lookup.axes
     elif issubclass(op_class, ReduceOp):
         return _axes_of(tensors[: len(rule.operands)], rule)
     elif issubclass(op_class, DynamicSliceOp | FftOp):
@@ -174,168 +144,6 @@ def _operands_agree(tensors: Sequence[TensorProjection], count: int) -> bool:
         return False
     return not all(
         is_prefix(axes, result.factors[factor].axes) for factor, axes in zip(factors, first, strict=True)
-    )
-
-
-def _ways_to_look_up(
-    options: Sequence[Alternative], tensors: Sequence[TensorProjection], number: int, mesh: Mesh
-) -> list[Sequence[Axes]]:
-    """The axes of each factor in the ways to compute a gather or scatter, of which XLA takes the best.
-
-    `number` is that of the tensor of indices. The next tensor has what they look up. If the rows of the table
-    keep their axes, the indices get some that are left. Dimensions that are looked up are then gathered if
-    the indices are sharded along further axes.
-    """
-    table, indices, rows = tensors[0], tensors[number], tensors[number + 1]
-    of_rows = [factor for factor in table.factors if factor in rows.factors and factor not in indices.factors]
-    given = {factor: sharding.axes for factor, sharding in indices.factors.items()}
-    lists: list[Sequence[Axes]] = []
-    for option in options:
-        kept: Sequence[Axes] = option.axes
-        is_batched = any(kept[factor] for factor in given)
-        if option is options[0] and (is_batched or option.factor not in of_rows):
-            lists.append(kept)
-        if option.factor not in of_rows:
-            continue
-        if is_batched:
-            if indices.sharded_size(mesh) == mesh.total_size:
-                lists.append(kept)
-                continue
-            kept = [axes if factor in of_rows or factor in given else () for factor, axes in enumerate(kept)]
-        lists.append(_with_idle_axes(kept, given, mesh))
-    return lists
-
-
-def _with_kept_indices(tensors: Sequence[TensorProjection], number: int, mesh: Mesh) -> Sequence[Axes] | None:
-    """The axes of each factor if indices keep theirs, and rows of a sharded table share what is left.
-
-    None if the rows are not sharded. `number` is that of the tensor of indices.
-    """
-    table, indices, rows = tensors[0], tensors[number], tensors[number + 1]
-    given = {
-        factor: sharding.axes
-        for factor, sharding in table.factors.items()
-        if factor in rows.factors and factor not in indices.factors
-    }
-    if not any(given.values()):
-        return None
-    count = 1 + max(factor for tensor in tensors for factor in tensor.factors)
-    kept: list[Axes] = [()] * count
-    for factor, sharding in indices.factors.items():
-        kept[factor] = sharding.axes
-    return _with_idle_axes(kept, given, mesh)
-
-
-def _with_idle_axes(axes: Sequence[Axes], given: Mapping[int, Axes], mesh: Mesh) -> Sequence[Axes]:
-    """The axes of each factor, with unused ones for some factors, in place of those that they were given.
-
-    XLA shares the work on indices among the devices that have the same part of the table.
-    """
-    changed = list(axes)
-    for factor, before in given.items():
-        left = sharded_size(before, mesh) // sharded_size(changed[factor], mesh)
-        for axis in (AxisRef(axis.name) for axis in mesh.axes):
-            size = gcd(left, axis.size(mesh))
-            if size == 1 or any(overlap((axis,), used) for used in changed):
-                continue
-            changed[factor] += (axis if size == axis.size(mesh) else major_sub_axis(axis, size),)
-            left //= size
-    return changed
-
-
-def _with_kept_batch(rule: OpShardingRule, tensors: Sequence[TensorProjection], mesh: Mesh) -> list[Axes]:
-    """The axes with which each device adds up its part of the updates of a scatter.
-
-    The table keeps its other axes, and the dimensions that it is sharded in get those that are left. If a
-    dimension of the rows is sharded along an axis of the batch, all others are for that dimension.
-    """
-    table, _, updates, result = tensors
-    axes: list[Axes] = [()] * len(rule.factor_sizes)
-    used: Axes = ()
-    for factor, sharding in updates.factors.items():
-        if factor not in table.factors:
-            axes[factor] = prefix_without_overlap(sharding.axes, used)
-            used += axes[factor]
-    sharded = [factor for factor, sharding in result.factors.items() if sharding.axes]
-    in_conflict = [
-        factor
-        for factor in sharded
-        if factor in updates.factors and overlap(result.factors[factor].axes, used)
-    ]
-    if in_conflict and not any(updates.factors[factor].axes for factor in in_conflict):
-        sharded = in_conflict
-    for factor in sharded:
-        given = result.factors[factor].axes
-        axes[factor] = tuple([axis for axis in given if not overlap((axis,), used)])
-        used += axes[factor]
-    for axis in (AxisRef(axis.name) for axis in mesh.axes):
-        for factor in reversed(sharded):
-            whole = rule.factor_sizes[factor] // sharded_size(axes[factor], mesh)
-            if not overlap((axis,), used) and whole % axis.size(mesh) == 0:
-                axes[factor] += (axis,)
-                used += (axis,)
-    return axes
-
-
-def _sent_elements(
-    rule: OpShardingRule,
-    tensors: Sequence[TensorProjection],
-    sizes: Sequence[int],
-    axes: Sequence[Axes],
-    mesh: Mesh,
-) -> int:
-    """About how many elements a device sends if an operation is computed with these axes."""
-    summed = [axis for factor in rule.reduction for axis in axes[factor]]
-    sent = 0
-    for number, (tensor, size) in enumerate(zip(tensors, sizes, strict=True)):
-        pairs = [(sharding.axes, axes[factor]) for factor, sharding in tensor.factors.items()]
-        computed = prod(sharded_size(after, mesh) for _, after in pairs)
-        given = tensor.sharded_size(mesh)
-        if number >= len(rule.operands):
-            pairs = [(after, before) for before, after in pairs]
-            if summed:
-                # By a reduce-scatter, or an all-reduce.
-                is_scattered = any(overlap(after, summed) for _, after in pairs) and all(
-                    is_prefix(before, after) for before, after in pairs
-                )
-                sent += size // computed * (1 if is_scattered else 2)
-                continue
-        if all(is_prefix(before, after) for before, after in pairs):
-            continue
-        if number >= len(rule.operands):
-            # What the result does not have is gathered before axes move to other dimensions.
-            wanted = [axis for _, after in pairs for axis in after]
-            lost = any(not overlap((axis,), wanted) for before, _ in pairs for axis in before)
-            moved = any(
-                overlap((axis,), wanted) and not overlap((axis,), after)
-                for before, after in pairs
-                for axis in before
-            )
-            sent += size // min(computed, given) * max(1, lost + moved)
-            continue
-        if _is_gathered(number, tensors, axes, rule):
-            sent += size // prod(sharded_size(common_prefix(before, after), mesh) for before, after in pairs)
-            continue
-        sent += size // min(computed, given)
-    return sent
-
-
-def _is_gathered(
-    number: int, tensors: Sequence[TensorProjection], axes: Sequence[Axes], rule: OpShardingRule
-) -> bool:
-    """Whether the updates of a scatter are gathered: their axes are needed for the rows of a table.
-
-    This is so if what is looked up is sharded, too.
-    """
-    if number != 2 or len(rule.operands) != 3 or not rule.reduction:
-        return False
-    table, updates = tensors[0], tensors[2]
-    rows = [axis for factor in updates.factors if factor in table.factors for axis in axes[factor]]
-    is_looked_up = any(axes[factor] for factor in table.factors if factor not in updates.factors)
-    return is_looked_up and any(
-        overlap(sharding.axes, rows)
-        for factor, sharding in updates.factors.items()
-        if factor not in table.factors
     )
 
 
