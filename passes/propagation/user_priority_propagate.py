@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import compress
 from operator import is_not
 
 from sdyopt.mlir.dialects.builtin import ModuleOp
@@ -277,13 +278,7 @@ class DriverRepropagation:
         except EndlessPropagationError:
             return None
         before, after = self._first, self._map.shardings
-        different = bytes(map(is_not, before, after))
-        result: dict[int, TensorSharding | None] = {}
-        slot = different.find(1)
-        while slot >= 0:
-            result[slot] = after[slot]
-            slot = different.find(1, slot + 1)
-        return result
+        return {slot: after[slot] for slot in compress(range(len(after)), map(is_not, before, after))}
 
     def copy(self, shardings: Shardings, values: dict[Value, Value]) -> ModuleOp | None:
         pairs = zip(self._map.all_written(), shardings, strict=True)

@@ -234,7 +234,8 @@ def _before_derived(op: Op, axis: AxisRef) -> UserAnnotation | None:
                 continue
             if source_location(value.op.location).name_stack and not is_derived(value.op):
                 return UserAnnotation(AnnotationKind.CONSTRAINT, value.op, 0)
-            before = [(value.op.operand_at(0), dim)]
+            (operand,) = value.op.operands
+            before = [(operand, dim)]
         else:
             before = _dimensions_before(value, dim)
         new = [item for operand, at in before if (item := (block_or_result(operand), at)) not in seen]

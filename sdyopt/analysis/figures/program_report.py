@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cache, cached_property
 from math import prod
+from operator import itemgetter
 
 from sdyopt.analysis.figures import collective_traffic
 from sdyopt.analysis.figures.boundary import boundary_of, carried_state, is_activation_reshard
@@ -165,13 +166,12 @@ def _measured(
 
 def _largest(module: Op) -> Op:
     """The operation with the largest tensor, or a function for an argument; the module if it has none."""
-    largest, elements = module, 0
+    sized: list[tuple[int, Op]] = []
     for op in module.walk():
         arguments = op.entry.arguments if isinstance(op, FuncOp) and not op.is_declaration else ()
-        for value in (*arguments, *op.results):
-            if isinstance(value.type, RankedTensor) and (size := prod(value.type.shape)) > elements:
-                largest, elements = op, size
-    return largest
+        types = (value.type for value in (*arguments, *op.results))
+        sized += [(prod(type.shape), op) for type in types if isinstance(type, RankedTensor)]
+    return max(sized, key=itemgetter(0), default=(0, module))[1]
 
 
 @cache

@@ -76,12 +76,12 @@ def _seconds_of_elementwise(report: Report, topology: Topology) -> tuple[Fractio
         seconds = Fraction(report.kernels.unsized * speed.kernel)
         outside = longer = beside = Fraction(0)
         for size, runs in report.kernels.sizes.items():
-            moved = _seconds_of_moving(size, report, topology, speed)
-            seconds += runs * (moved * speed.fused if size.is_of_product else speed.kernel + moved)
+            alone = seconds_of_kernel(size, report, topology)
+            seconds += runs * alone
             if size.outside and not size.is_of_product:
                 outside += size.outside / rate
-                longer += max(Fraction(0), size.outside / rate - moved)
-                beside -= speed.kernel + moved
+                longer += max(Fraction(0), size.outside / rate - (alone - speed.kernel))
+                beside -= alone
         # What comes from memory, or goes there, does so beside other kernels and products, if these last.
         beside += seconds
         for product in report.products:

@@ -12,6 +12,14 @@ from sdyopt.analysis.changes.names import call_with_out_sharding
         ('jnp.einsum("bd,df->bf",\n    x, w)', "jnp.einsum(…)"),
         ("t.at[ids[:, i]].get(mode='clip')", "t.at[…].get(…)"),
         ("x @ p['w']", "jnp.matmul(x, p['w']) for x @ p['w']"),
+        # At most 48 columns are repeated.
+        (f"x @ p[{41 * '0'}]", f"jnp.matmul(x, p[0]) for x @ p[{41 * '0'}]"),
+        (f"x @ p[{42 * '0'}]", "jnp.matmul(…) for the product"),
+        ("x @ p[\n0]", "jnp.matmul(…) for the product"),
+        (f"{45 * 'f'}.dot(x)", ""),
+        (f"{44 * 'f'}.dot(x)", f"{44 * 'f'}.dot(…)"),
+        (f"{45 * 'f'}.at[0].get()", f"{45 * 'f'}.at[…].get(…)"),
+        (f"{46 * 'f'}.at[0].get()", ""),
         # What takes no out_sharding, or is no call.
         ("norm(x)", ""),
         ("table.get(x)", ""),

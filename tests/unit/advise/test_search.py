@@ -575,6 +575,14 @@ def test_what_is_tried_or_turns_sharding_off_is_not_tried_again() -> None:
     assert search._usable([named("nothing"), known, off, new, new, rewrite]) == [new, rewrite]
 
 
+def test_what_a_backward_rule_does_is_tried_if_a_compiler_verifies_it() -> None:
+    change = named("b", Edit("b", how=IN_BACKWARD_RULE))
+    assert not FixedSearch()._usable([change])
+    search = FixedSearch()
+    search._keeps_unsure = True
+    assert search._usable([change]) == [change]
+
+
 def test_if_changes_are_too_many_those_that_are_best_with_fewer_layers_are_tried(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -20,6 +20,7 @@ from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.analysis import check_json
 from sdyopt.analysis.report.check.check_text import (
     _compiled_lines,
+    _first_number,
     change_of,
     check_text,
     is_together,
@@ -354,3 +355,11 @@ def test_what_is_said_of_figures_of_a_compiler(sent: int, done: list[str], expec
     }
     for (time, is_tried), end in ends.items():
         assert lines(time, is_tried) == [*expected, f"figures of libtpu for tpu-v5e:2x2{end}"]
+
+
+@pytest.mark.parametrize(
+    ("is_there", "fits", "first"), [(True, False, 2), (True, True, 1), (True, None, 1), (False, False, 1)]
+)
+def test_what_makes_a_program_fit_has_the_first_number(is_there: bool, fits: bool | None, first: int) -> None:
+    check = SimpleNamespace(memory_place=object() if is_there else None, fits=fits)
+    assert _first_number(cast(CheckResult, check)) == first

@@ -3,8 +3,9 @@
 import pytest
 
 from sdyopt.analysis.figures.machines import machine_of_mesh
-from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, sweep_text
+from sdyopt.analysis.mesh_sweep.sweep import Sweep, SweptMesh, note_of, read_sizes, sweep_text
 from sdyopt.base.dataclasses import replace
+from sdyopt.base.diagnostics.usage import UsageError
 
 LAYOUTS = [
     {"axes": ["y", "x"], "on": {"x": "a node (4)", "y": "a node (2) and the network (4)"}, "seconds": 1e-3},
@@ -79,3 +80,18 @@ def test_devices_that_most_meshes_leave_idle_are_said_once() -> None:
 )
 def test_a_mesh_that_is_larger_than_a_slice_has_several(topology: str, devices: int, text: str) -> None:
     assert machine_of_mesh(topology, devices) == text
+
+
+@pytest.mark.parametrize(("slices", "note"), [(1, ""), (2, "2 slices"), (3, "3 slices")])
+def test_a_mesh_on_several_slices_says_so(slices: int, note: str) -> None:
+    row = replace(SWEEP.rows[-1], slices=slices, unused=(), problem="")
+    others = replace(SWEEP, rows=[*SWEEP.rows[:-1], row])
+    assert note_of(others, row).endswith(note)
+    assert ("slices" in note_of(others, row)) == (slices > 1)
+
+
+@pytest.mark.parametrize("text", ["fsdp", "fsdp=", "fsdp=2 x tp", "=2", "fsdp=2 x fsdp=4", "--report"])
+def test_sizes_of_axes_that_cannot_be_read_have_help(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read_sizes(text)
+    assert caught.value.help

@@ -4,7 +4,7 @@ import pytest
 from rich.cells import cell_len
 
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
-from sdyopt.analysis.report.text_report import LARGE_ROWS, section_lines
+from sdyopt.analysis.report.text_report import LARGE_ROWS, _large_rows, section_lines
 
 TABLE = ReportTable(
     "",
@@ -143,3 +143,9 @@ def test_lines_are_broken_between_words_or_within_what_is_longer(
         "h",
         *(f"  {line}" for line in expected),
     ]
+
+
+def test_rows_of_a_thousandth_of_the_largest_are_large() -> None:
+    rows: list[tuple[str, ...]] = [("1000 KiB",), ("1.00 KiB",), ("1023 B",), ("? B",)]
+    assert _large_rows(ReportTable("", ("bytes",), 1, rows)) == [rows[0], rows[1], rows[3]]
+    assert _large_rows(ReportTable("", ("size",), 1, rows)) == rows

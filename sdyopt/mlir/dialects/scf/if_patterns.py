@@ -105,13 +105,13 @@ def _drop_unused_results(op: IfOp, rewriter: Rewriter) -> bool:
     return True
 
 
-def _keep_results(op: IfOp, kept: Sequence[int], rewriter: Rewriter, keeps_attributes: bool = False) -> Op:
+def _keep_results(op: IfOp, kept: Sequence[int], rewriter: Rewriter, *, keeps_attributes: bool) -> Op:
     branches: list[_Branch] = []
     for region in op.regions:
         values = _yielded(region)
         branches.append(([_block(region)], [values[index] for index in kept]))
     types = [op.result_types[index] for index in kept]
-    return _create(op, types, op.condition, branches, rewriter, keeps_attributes)
+    return _create(op, types, op.condition, branches, rewriter, keeps_attributes=keeps_attributes)
 
 
 def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
@@ -135,7 +135,8 @@ def _select_outer_values(op: IfOp, rewriter: Rewriter) -> bool:
         operands = [op.condition, then_value, else_value]
         select = rewriter.create(SelectOp, operands, [then_value.type], before=op, location=op.location)
         results[index] = select.results[0]
-    results.update(zip(inner, _keep_results(op, inner, rewriter).results, strict=True))
+    new = _keep_results(op, inner, rewriter, keeps_attributes=False)
+    results.update(zip(inner, new.results, strict=True))
     rewriter.replace(op, [results[index] for index in range(len(op.results))])
     return True
 
