@@ -544,3 +544,20 @@ def test_temporaries_are_in_the_smallest_result_that_is_computed_after_them(
         *cast(Any, (None, counted, 1, block, SimpleNamespace(buffer=of_value.get), {3: 0}))
     )
     assert "".join(str(buffer.value) for buffer in counted if buffer not in left) == inside
+
+
+@pytest.mark.parametrize(("rows", "tensors"), [(7680, 4), (7681, 3)])
+def test_gpus_sum_up_in_place_what_is_too_large_to_be_combined(rows: int, tensors: int) -> None:
+    """XLA combines all-reduces of up to 30 MiB, which it writes side by side."""
+    tensor = f"tensor<{rows}x1024xf32>"
+    program = f"""
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%a: {tensor}) -> {tensor} {{
+          %0 = stablehlo.custom_call @f(%a) : ({tensor}) -> {tensor}
+          %1 = sdy.all_reduce {{"x"}} %0 out_sharding=<@mesh, [{{}}, {{}}]> : {tensor}
+          %2 = stablehlo.custom_call @g(%1) : ({tensor}) -> {tensor}
+          return %2 : {tensor}
+        }}
+    """
+    memory = report_on(module(program), built_in_topology("h100")).memory
+    assert memory.peak == tensors * rows * 1024 * 4
