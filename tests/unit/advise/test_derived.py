@@ -207,14 +207,29 @@ def test_from_a_new_constraint_nothing_follows() -> None:
     assert DerivedConstraints(module).following([edit._replace(subject=product)]) == []
 
 
-def test_what_may_be_written_is_told_apart_from_the_statement() -> None:
-    module = sdyopt.parse(EXPERTS).ir
+@pytest.mark.parametrize(
+    ("line_of_product", "title", "text"),
+    [
+        (3, "", "{}; where out_sharding is written, too: P('e', 'd') at model.py:3 and 7"),
+        (3, "do so", "{}, to do so; where out_sharding is written, too: P('e', 'd') at model.py:3 and 7"),
+        # On the line of a statement, it is one: that line is edited anyway.
+        (
+            1,
+            "do so",
+            "{}, out_sharding=P('e', 'd') in the dot_general at model.py:1, to do so; where out_sharding is "
+            "written, too: P('e', 'd') at model.py:7",
+        ),
+    ],
+)
+def test_what_may_be_written_is_told_apart_from_the_statement(
+    line_of_product: int, title: str, text: str
+) -> None:
+    module = sdyopt.parse(EXPERTS.replace('"model.py":3:5', f'"model.py":{line_of_product}:40')).ir
     _, edits = _edits(module, tokens="e,d,")
     following = DerivedConstraints(module).following(edits)
     assert following is not None
-    assert ChangeNames(module).text(Change((*edits, *following))) == (
-        "write P('e', 'd') in the reshard at model.py:1; where out_sharding is written, too: P('e', 'd') at "
-        "model.py:3 and 7"
+    assert ChangeNames(module).text(Change((*edits, *following), title)) == text.format(
+        "write P('e', 'd') in the reshard at model.py:1"
     )
 
 
