@@ -21,11 +21,16 @@ With `before-broadcasts`, what is broadcast is gathered, and not the result, as 
 becomes
     %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
     %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<8xf32>) -> tensor<8x64xf32>
+
+With `max-distance`, a value is gathered again for what is computed long after: the compiler for TPU does not
+merge all-gathers if more operations than that depend on each other between those that read their results. The
+weights of most layers are so gathered for the forward pass and for the backward pass, and not in memory in
+between.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -48,6 +53,7 @@ from sdyopt.mlir.dialects.stablehlo.collectives import (
 )
 from sdyopt.mlir.dialects.stablehlo.replica_groups import ChannelHandle
 from sdyopt.mlir.dialects.stablehlo.shapes import BroadcastInDimOp
+from sdyopt.mlir.ir.block import Block
 from sdyopt.mlir.ir.cse import CseDriver
 from sdyopt.mlir.ir.operation import Op
 from sdyopt.mlir.ir.rewrite import Rewriter
@@ -73,6 +79,10 @@ class MergeCollectives(Pass):
         default=False, help="gather what is broadcast, and not the result of the broadcast"
     )
 
+    max_distance: int = option(
+        default=0, help="largest distance of all-gathers that are merged, in operations; 0: any"
+    )
+
     def run(self, module: ModuleOp) -> bool:
         rewriter = Rewriter()
         if self.before_broadcasts:
@@ -84,11 +94,64 @@ class MergeCollectives(Pass):
         for computation in list(module.nested(ManualComputationOp)):
             _merge_into(computation, rewriter)
             _merge_out_of(computation, rewriter)
-        cse = CseDriver(rewriter, _without_channel, only_pure=self.collectives_only)
+        numbers = _numbers_of_distant(module, self.max_distance) if self.max_distance else {}
+
+        def key(op: Op) -> Hashable | None:
+            signature = _without_channel(op)
+            return signature if op not in numbers else (signature, numbers[op])
+
+        cse = CseDriver(rewriter, key, only_pure=self.collectives_only)
         for region in module.regions:
             cse.visit_region(region)
         cse.finish()
         return rewriter.changed
+
+
+def _numbers_of_distant(module: ModuleOp, max_distance: int) -> dict[Op, int]:
+    """A number of each all-gather and reshard of a value that is resharded several times.
+
+    Equal ones are merged if their numbers are equal. The distance is that between the last operation that
+    reads the earlier result and the later all-gather, by their distances to the end of the block.
+    """
+    equal: dict[Hashable, list[Op]] = {}
+    for op_class in (SdyAllGatherOp, ReshardOp):
+        for gather in module.nested(op_class):
+            equal.setdefault((gather.parent, gather.operand_at(0), gather.signature), []).append(gather)
+    heights: dict[Block, dict[Op, int]] = {}
+    numbers: dict[Op, int] = {}
+    for ops in equal.values():
+        block = ops[0].parent
+        if len(ops) == 1 or block is None:
+            continue
+        if block not in heights:
+            heights[block] = _heights(block)
+        height = heights[block]
+        number, lowest = 0, height[ops[0]]
+        for op in ops:
+            if lowest > height[op] + max_distance:
+                number, lowest = number + 1, height[op]
+            lowest = min([lowest, *(height[user] for user in _users_in(op, block))])
+            numbers[op] = number
+    return numbers
+
+
+def _heights(block: Block) -> dict[Op, int]:
+    """The number of operations of the longest chain of users of each operation of a block."""
+    heights: dict[Op, int] = {}
+    op = block.last
+    while op is not None:
+        heights[op] = max([heights[user] + 1 for user in _users_in(op, block)], default=0)
+        op = op.prev
+    return heights
+
+
+def _users_in(op: Op, block: Block) -> Iterator[Op]:
+    """The users of an operation, those in regions by the operation of the block that they are in."""
+    for result in op.results:
+        for user in result.users:
+            while user.parent is not block and user.parent_op is not None:
+                user = user.parent_op
+            yield user
 
 
 def _value_before(op: ReshardOp) -> Value | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sdyopt.base.compilers import CompilerBehavior
 from sdyopt.base.releases import Behavior
 from sdyopt.mlir.dialects.sdy.canonicalization import COLLECTIVE_LABEL
 from sdyopt.mlir.dialects.sdy.reshard_canonicalization import RESHARD_LABEL
@@ -28,6 +29,9 @@ from ..partitioning.resolve_single_device_sharding import ResolveSingleDeviceSha
 from ..partitioning.unify_meshes import UnifyMeshes
 from .export_pipeline import simplify
 from .propagation_pipeline import propagation_pipeline
+
+# Up to which distance the compiler for TPU merges all-gathers: measured with chains of operations.
+_MAX_DISTANCE = 100
 
 
 @register_pipeline("sdy-jax-pipeline")
@@ -65,7 +69,10 @@ def jax_pipeline(
     before: SlicesBefore = (
         "conversions" if compiler == "tpu" else "nothing" if compiler == "cpu" else "transposes"
     )
-    partitioning = exchanges(mark_exchanges=True, reduce_communication=False, slices_before=before)
+    max_distance = _MAX_DISTANCE if CompilerBehavior.GATHERS_AGAIN.holds(compiler) else 0
+    partitioning = exchanges(
+        mark_exchanges=True, reduce_communication=False, slices_before=before, max_distance=max_distance
+    )
     return [
         ImportHloShardings(),
         LegalizeCompositeToCall(),
@@ -74,7 +81,7 @@ def jax_pipeline(
         CSE(),
         AddElementwiseShardingRules(),
         *propagation_pipeline(partitioning=partitioning),
-        MergeCollectives(before_broadcasts=compiler != "cpu"),
+        MergeCollectives(before_broadcasts=compiler != "cpu", max_distance=max_distance),
     ]
 
 
@@ -85,6 +92,7 @@ def exchanges(
     mark_exchanges: bool = False,
     reduce_communication: bool = True,
     slices_before: SlicesBefore = "conversions",
+    max_distance: int = 0,
 ) -> Sequence[Pass]:
     """The passes that insert all communication, on types that are still global."""
 
@@ -122,11 +130,11 @@ def exchanges(
         ResolveSingleDeviceSharding(replica_count=replica_count, partition_count=partition_count),
         # Of two consecutive reshards, the first is redundant; XLA does both.
         *([simplify(RESHARD_LABEL)] if reduce_communication else []),
-        MergeCollectives(collectives_only=True),
+        MergeCollectives(collectives_only=True, max_distance=max_distance),
         # Borders between shards are moved by sdy-pad-for-divisibility.
         lowering(),
         # An all-reduce and an all-slice become a reduce-scatter.
         simplify(COLLECTIVE_LABEL),
-        MergeCollectives(collectives_only=True),
+        MergeCollectives(collectives_only=True, max_distance=max_distance),
         MergeAllReduces(whole_sums_only=not reduce_communication, slices_before=slices_before),
     ]

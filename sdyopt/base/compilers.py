@@ -113,6 +113,12 @@ class CompilerBehavior(Enum):
         "an all-gather stays in a loop, even if its operand does not change there",
         "report/compilers.mlir",
     )
+    GATHERS_AGAIN = (
+        (TPU,),
+        "a value that is gathered for operations far apart, such as a weight for the forward and the "
+        "backward pass, is gathered for each of them, and not in memory in between",
+        "report/compilers.mlir",
+    )
     MERGED_TRANSPOSES = (
         (TPU,),
         "a tensor and its transpose are gathered once",

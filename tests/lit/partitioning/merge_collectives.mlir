@@ -1,6 +1,7 @@
 // RUN: sdy-opt %s -sdy-merge-collectives | filecheck %s
 // RUN: sdy-opt %s -cse | filecheck %s --check-prefix=CSE
 // RUN: sdy-opt %s -sdy-merge-collectives=before-broadcasts=true | filecheck %s --check-prefix=BROADCASTS
+// RUN: sdy-opt %s -sdy-merge-collectives=max-distance=2 | filecheck %s --check-prefix=DISTANCE
 
 sdy.mesh @mesh = <["x"=2, "y"=2]>
 
@@ -162,4 +163,38 @@ func.func @other_sharding(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh,
   %0 = stablehlo.broadcast_in_dim %a, dims = [0] {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{"x"}, {}]>]>} : (tensor<8xf32>) -> tensor<8x64xf32>
   %1 = sdy.all_gather [{"x"}, {}] %0 out_sharding=<@mesh, [{}, {}]> : tensor<8x64xf32>
   return %1 : tensor<8x64xf32>
+}
+
+// What is gathered for operations that are further apart is gathered again. All of it is used at once in the first function.
+// DISTANCE-LABEL: func.func @equal
+// DISTANCE-COUNT-1: sdy.all_gather
+// DISTANCE-LABEL: func.func @near
+// DISTANCE-COUNT-1: sdy.all_gather
+// DISTANCE-NOT: sdy.all_gather
+func.func @near(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.tanh %0 : tensor<8xf32>
+  %2 = stablehlo.tanh %1 : tensor<8xf32>
+  %3 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %4 = stablehlo.add %2, %3 : tensor<8xf32>
+  return %4 : tensor<8xf32>
+}
+
+// DISTANCE-LABEL: func.func @far
+// DISTANCE:      sdy.all_gather
+// DISTANCE:      stablehlo.tanh
+// DISTANCE:      %[[AGAIN:.*]] = sdy.all_gather
+// DISTANCE-NEXT: %[[SUM:.*]] = stablehlo.add %{{.*}}, %[[AGAIN]]
+// DISTANCE-NEXT: stablehlo.multiply %[[SUM]], %[[AGAIN]]
+func.func @far(%a: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>}) -> tensor<8xf32> {
+  %0 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %1 = stablehlo.tanh %0 : tensor<8xf32>
+  %2 = stablehlo.tanh %1 : tensor<8xf32>
+  %3 = stablehlo.tanh %2 : tensor<8xf32>
+  %4 = stablehlo.tanh %3 : tensor<8xf32>
+  %5 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %6 = stablehlo.add %4, %5 : tensor<8xf32>
+  %7 = sdy.all_gather [{"x"}] %a out_sharding=<@mesh, [{}]> : tensor<8xf32>
+  %8 = stablehlo.multiply %6, %7 : tensor<8xf32>
+  return %8 : tensor<8xf32>
 }
