@@ -246,7 +246,8 @@ class ProductKernel:
     `is_narrow`: what it writes has elements of 16 bits or less. `is_returned`: the program returns it.
     `vector_elements` are those of tiles that the vector unit computes it of, 0 if another unit does.
     `argument_bytes` are those of operands that are `arguments` of the program; `reads_arguments`: all are.
-    `features` are those of the input of a convolution with a window, 0 for other products.
+    `features` are those of the input of a convolution with a window, 0 for other products. `slices` are the
+    operands that a loop takes of arguments of the program, `slice_bytes` their bytes.
     """
 
     is_narrow: bool = False
@@ -256,6 +257,8 @@ class ProductKernel:
     arguments: int = 0
     reads_arguments: bool = False
     features: int = 0
+    slices: int = 0
+    slice_bytes: int = 0
 
 
 NO_KERNEL = ProductKernel()

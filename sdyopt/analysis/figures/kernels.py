@@ -25,6 +25,7 @@ from sdyopt.analysis.figures.flops import FLOPS
 from sdyopt.analysis.figures.fusion import FEW_UPDATES
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.analysis.figures.narrow_floats import MOVES_NARROWED, is_for_products, narrowed_by
+from sdyopt.analysis.figures.product_collectives import COLLECTIVES
 from sdyopt.analysis.figures.product_kernels import (
     ALONE,
     MAX_STEPS,
@@ -48,7 +49,7 @@ from sdyopt.mlir.dialects.sdy.ops import ManualComputationOp
 from sdyopt.mlir.dialects.stablehlo.compare_select import ConvertOp
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
 from sdyopt.mlir.dialects.stablehlo.custom_call import CustomCallOp
-from sdyopt.mlir.dialects.stablehlo.elementwise import CosineOp, SineOp, TanOp
+from sdyopt.mlir.dialects.stablehlo.elementwise import CosineOp, MaxOp, SineOp, TanOp
 from sdyopt.mlir.dialects.stablehlo.numerics import CholeskyOp, TriangularSolveOp
 from sdyopt.mlir.dialects.stablehlo.reduction import ReduceOp, ReduceWindowOp, SortOp
 from sdyopt.mlir.dialects.stablehlo.scatter import ScatterOp
@@ -133,6 +134,7 @@ class _Kernels:
         self._narrowed: set[Value] = set()
         self._depths: dict[Op, int] = {}
         self._sizes: dict[Value, int] = {}
+        self._returned: dict[Value, bool] = {}
 
     def of(self, module: Op) -> Kernels:
         kernels, free = self._kernels, self._free
@@ -195,8 +197,12 @@ class _Kernels:
         if self._moved and (before in self._moved or user in self._moved):
             return True
         if ends_kernel(kind) and not (self._one_hots and before in self._one_hots):
-            return True
-        if not self._pads or before in self._free or kind is ConvertOp:
+            return not self._is_view_of_sums(before)
+        if not self._pads or before in self._free:
+            return False
+        if type(user) is BroadcastInDimOp and self._is_small(user) and self._is_of_sums(before):
+            return True  # not computed again for each element
+        if kind is ConvertOp:
             return False
         if kind is DynamicUpdateSliceOp or (
             type(user) is DynamicUpdateSliceOp and user.operand_at(0) is value
@@ -238,7 +244,7 @@ class _Kernels:
 
     def _is_free(self, op: Op) -> bool:
         kind, free = type(op), self._free
-        if kind is BroadcastInDimOp and self._bytes(op.operand_at(0)) * _SMALL < self._bytes(op.results[0]):
+        if kind is BroadcastInDimOp and self._is_small(op):
             return True
         if kind is ReduceOp:
             return False
@@ -247,6 +253,28 @@ class _Kernels:
             if before is None or not (before in free or is_constant(type(before))):
                 return False
         return True
+
+    def _is_of_sums(self, op: Op) -> bool:
+        """Whether an operation, or one before it in its kernel, computes something of earlier sums."""
+        for _ in range(MAX_STEPS if self._depths[op] else 0):
+            if op not in self._kernels or (ends_kernel(type(op)) and not self._is_view_of_sums(op)):
+                break
+            if not is_view(type(op)) and not isinstance(op, ConvertOp | MaxOp | ReduceOp):
+                return True
+            # The largest of a tensor and a constant is that of the tensor.
+            before = max(op.operands, key=self._bytes).defining_op
+            if before is None:
+                break
+            op = before
+        return False
+
+    def _is_view_of_sums(self, op: Op) -> bool:
+        """Whether a reduction is along dimensions of size 1, as gradients of broadcasts are."""
+        return type(op) is ReduceOp and self._bytes(op.operand_at(0)) == self._bytes(op.results[0])
+
+    def _is_small(self, broadcast: Op) -> bool:
+        """Whether what is broadcast is much smaller than the result."""
+        return self._bytes(broadcast.operand_at(0)) * _SMALL < self._bytes(broadcast.results[0])
 
     def _add_custom(self, op: Op) -> None:
         """Adds a kernel of Pallas, whose `cost_estimate` says what it computes, reads and writes."""
@@ -339,7 +367,9 @@ class _Kernels:
     def _add(self, kernel: _Kernel) -> None:
         ops = kernel.ops
         first = next(iter(ops))
-        length = sum(not is_view(type(op)) or op in self._moved for op in ops)
+        length = sum(
+            (not is_view(type(op)) and not self._is_view_of_sums(op)) or op in self._moved for op in ops
+        )
         if not length and first not in self._free:
             return
         written = list(self._written(ops))
@@ -369,7 +399,7 @@ class _Kernels:
             outside = sum(
                 value_size
                 for value, value_size in zip(values, sizes, strict=True)
-                if argument_of(value) is not None or is_returned(value)
+                if argument_of(value) is not None or self._is_returned(value)
             )
         kind = KernelSize(size, most, self._is_of_product(ops), outside)
         kernels = self._summed
@@ -441,15 +471,14 @@ class _Kernels:
     def _is_of_product(self, ops: Collection[Op]) -> bool:
         """Whether products compute all that a kernel would write, or it begins with the result of one."""
         kernels = self._kernels
-        writers = [
-            user
-            for op in ops
-            for value in op.results
-            for user in value.users
-            if user not in ops and (user not in kernels or self._is_written_for(value, user))
+        users = [
+            (value, user) for op in ops for value in op.results for user in value.users if user not in ops
         ]
+        writers = [user for value, user in users if user not in kernels or self._is_written_for(value, user)]
         if all(type(user) in FLOPS for user in writers):
-            return True
+            # Several compute it again, unless they read more so: of what is received, and another value.
+            is_received = self._pads and any(map(_is_received, _operands(ops)))
+            return len(users) == 1 or not is_received or not self._reads_more(ops)
         if self._pads and any(self._is_in_softmax(op) for op in ops):
             return True
         is_sum = self._pads and any(type(op) is ReduceOp for op in ops)
@@ -459,6 +488,11 @@ class _Kernels:
             for op in ops
             for use in op.operand_uses
         )
+
+    def _reads_more(self, ops: Collection[Op]) -> bool:
+        """Whether operations read more bytes than they compute."""
+        computed = max(self._bytes(value) for op in ops for value in op.results)
+        return sum(map(self._bytes, self._read(ops))) > computed * 3 // 2
 
     def _is_in_softmax(self, op: Op) -> bool:
         """Whether an operation is that of a softmax which computes its product, too: of 16 bits, in 32."""
@@ -491,6 +525,11 @@ class _Kernels:
             return 0
         return elements_of_tiles(shape, has_narrow_floats(value)) if self._pads else prod(shape)
 
+    def _is_returned(self, value: Value) -> bool:
+        if (known := self._returned.get(value)) is None:
+            known = self._returned[value] = is_returned(value)
+        return known
+
     def _bytes(self, value: Value) -> int:
         size = self._sizes.get(value)
         if size is None:
@@ -498,6 +537,15 @@ class _Kernels:
             is_computed = op is None or not is_constant(type(op))
             size = self._sizes[value] = (self._shapes.bytes(value) or 0) if is_computed else 0
         return size
+
+
+def _operands(ops: Collection[Op]) -> Iterator[Value]:
+    for op in ops:
+        yield from op.operands
+
+
+def _is_received(value: Value) -> bool:
+    return isinstance(value.defining_op, COLLECTIVES) and not isinstance(value.defining_op, AllSliceOp)
 
 
 def _is_updated(value: Value, argument: Value) -> bool:

@@ -106,14 +106,14 @@ def _converted_before(value: Value) -> Value | None:
 
 
 def narrowed_by(op: Op) -> list[Value]:
-    """The operands of a gather or of a loop that are narrowed before it, because only products use them."""
+    """The operands of a gather or of a loop that are narrowed before it: only products use the results."""
     return [
         use.value
         for use in op.operand_uses
         if isinstance(element := element_of(use.value.type), FloatType)
         and element.width > DEFAULT_WIDTH
         and not (isinstance(op, WhileOp) and not is_passed_on(op, use.index))
-        and is_for_products(use.value)
+        and is_for_products(use.value if isinstance(op, WhileOp) else op.results[use.index])
     ]
 
 

@@ -11,7 +11,7 @@ from sdyopt.analysis.figures.compiled_products import (
     is_multiplied,
 )
 from sdyopt.analysis.figures.figures import ProductKernel
-from sdyopt.analysis.figures.flops import flops_of
+from sdyopt.analysis.figures.flops import FLOPS, flops_of
 from sdyopt.analysis.figures.local_shapes import LocalShapes, elements_of_tiles
 from sdyopt.analysis.figures.loop_invariants import sum_over_iterations
 from sdyopt.analysis.figures.narrow_floats import is_for_products
@@ -56,14 +56,17 @@ MAX_STEPS = 64
 def kernel_of_product(product: Op, shapes: LocalShapes, compiler: str) -> ProductKernel:
     """How a compiler computes a product."""
     arguments = [argument_of(use.value) for use in product.operand_uses]
+    slices = [value for use in product.operand_uses if (value := _slice_of_stack(use.value)) is not None]
     return ProductKernel(
-        _is_narrow(product),
+        _is_narrow(product, shapes, compiler),
         any(map(is_returned, product.results)),
         _vector_elements(product, shapes, compiler),
         sum(shapes.bytes(argument) or 0 for argument in dict.fromkeys(arguments) if argument is not None),
         len({argument for argument in arguments if argument is not None}),
         None not in arguments,
         _features(product, shapes),
+        len(slices),
+        sum(shapes.bytes(value) or 0 for value in slices),
     )
 
 
@@ -76,8 +79,13 @@ def _features(product: Op, shapes: LocalShapes) -> int:
     return max(0, shape[dims.kernel_input_feature_dimension])
 
 
-def _is_narrow(product: Op) -> bool:
-    """Whether the elements that a product, and what follows it in its kernel, write have 16 bits or less."""
+def _is_narrow(product: Op, shapes: LocalShapes, compiler: str) -> bool:
+    """Whether the elements that a product, and what follows it in its kernel, write have 16 bits or less.
+
+    A kernel is of up to two products; the first one writes nothing.
+    """
+    if _is_computed_with_next(product, shapes, compiler):
+        return False
     value: Value = product.results[0]
     for _ in range(MAX_STEPS):
         if has_narrow_floats(value):
@@ -93,6 +101,74 @@ def _is_narrow(product: Op) -> bool:
         value = user.results[0]
     # What only products read is written as they read it.
     return is_for_products(value)
+
+
+def _is_computed_with_next(product: Op, shapes: LocalShapes, compiler: str) -> bool:
+    """Whether the kernel of a product computes the next one, too: each second one of a row, from its end."""
+    later, following = 0, _next_product(product)
+    if following is not None and _vector_elements(following, shapes, compiler):
+        return False
+    while following is not None and later < MAX_STEPS:
+        later, following = later + 1, _next_product(following)
+    return later % 2 == 1
+
+
+def _next_product(product: Op) -> Op | None:
+    """The only product that uses what elementwise operations compute of another one, and nothing else does.
+
+    None if that is its second operand, and another product computes the first one.
+    """
+    pending, visited = list(product.results), set[Op]()
+    products = dict[Op, int]()
+    while pending:
+        for use in pending.pop().uses:
+            user = use.owner
+            if type(user) in FLOPS:
+                products[user] = use.index
+            elif not is_elementwise(user.signature) and not is_view(type(user)):
+                return None
+            elif user not in visited:
+                visited.add(user)
+                pending += user.results
+        if len(visited) > MAX_STEPS or len(products) > 1:
+            return None
+    following, index = next(iter(products.items()), (None, 0))
+    return None if following is not None and index and _is_of_product(following.operand_at(0)) else following
+
+
+def _is_of_product(value: Value) -> bool:
+    """Whether elementwise operations compute a value of the result of a product."""
+    for _ in range(MAX_STEPS):
+        op = value.defining_op
+        if op is None or type(op) in FLOPS:
+            return op is not None
+        if not op.operand_uses or not (is_elementwise(op.signature) or is_view(type(op))):
+            return False
+        value = op.operand_at(0)
+    return False
+
+
+def _slice_of_stack(value: Value) -> Value | None:
+    """What a loop takes of an argument of the program for a run, converted or as a view; None for others.
+
+    A stack that is narrowed before the loop is in the cache.
+    """
+    for _ in range(MAX_STEPS):
+        op = value.defining_op
+        if op is None or not op.operand_uses:
+            return None
+        stack = op.operand_at(0)
+        if isinstance(op, DynamicSliceOp):
+            loop = stack.block.parent_op if isinstance(stack, BlockArgument) else None
+            if not isinstance(stack, BlockArgument) or not isinstance(loop, WhileOp):
+                return None
+            whole = loop.operand_at(stack.index)
+            is_kept = has_narrow_floats(whole) or not is_for_products(whole)
+            return op.results[0] if is_kept and argument_of(whole) is not None else None
+        if not is_view(type(op)) and not isinstance(op, ConvertOp):
+            return None
+        value = stack
+    return None
 
 
 def has_narrow_floats(value: Value) -> bool:

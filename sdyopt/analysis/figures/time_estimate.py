@@ -220,6 +220,11 @@ def _timed_product(
             read = _quotient(product.kernel.argument_bytes, topology.memory_bandwidth)
             compute += read or Fraction(0)
             least += product.kernel.arguments * speed.kernel
+        if speed.vector:
+            # Nothing copies to the cache what a loop takes next.
+            read = _quotient(product.kernel.slice_bytes, topology.memory_bandwidth)
+            compute += (read or Fraction(0)) / speed.memory
+            least += product.kernel.slices * speed.kernel
     seconds = None if compute is None or memory is None else max(compute, memory) + least
     # In whole steps, whose products are larger than the cache, rings take no longer than what was measured.
     if seconds is not None and ring is not None and speed is not None and not is_in_memory:

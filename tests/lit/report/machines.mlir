@@ -40,7 +40,7 @@
 // TPU:  other operations 7.50 us
 // TPU:  for tpu-v5e: tpu-v5e:4x8, 197 TFLOP/s
 // TPU:  data on x (4): 45 GB/s; model on y (8): 45 GB/s
-// TPU:  error of compute on tpu-v5e: median 23%, 9 of 10 within 100%, of 19 programs above 100 us that
+// TPU:  error of compute on tpu-v5e: median 24%, 9 of 10 within 100%, of 19 programs above 100 us that
 // A100: times on a100 are not validated: formulas only
 // JSON: "device_memory": 16911433728,
 // JSON-NEXT: "fits": true,

@@ -55,6 +55,56 @@ def test_what_uses_a_reduction_is_a_later_kernel_and_computes_its_operand_again(
     assert (found.count, found.bytes) == (2, 3 * MIB + 2 * 2048)
 
 
+NORMALIZED = """%d = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.subtract %x, %d : tensor<512x512xf32>"""
+
+
+def test_what_is_computed_of_sums_is_a_kernel_of_its_own() -> None:
+    """As the mean of rows, which is not divided again for each element."""
+    body = f"%x = stablehlo.tanh %a : tensor<512x512xf32>{REDUCE}MEAN\n{NORMALIZED}"
+    found = kernels(body.replace("MEAN", "%m = stablehlo.rsqrt %s : tensor<512xf32>"))
+    assert (found.count, found.bytes) == (3, 3 * MIB + 4 * 2048)
+    # The largest of a maximum and a constant is the maximum, and a reduction converts what it writes.
+    constant = "%c = stablehlo.constant dense<0xFF800000> : tensor<512xf32>"
+    found = kernels(body.replace("MEAN", f"{constant}\n%m = stablehlo.maximum %c, %s : tensor<512xf32>"))
+    assert found.count == 2
+
+
+def test_a_reduction_along_dimensions_of_size_1_is_a_view() -> None:
+    """As in the gradient of what is broadcast."""
+    found = kernels(
+        f"""%x = stablehlo.tanh %a : tensor<512x512xf32>{REDUCE}
+      %n = stablehlo.reshape %s : (tensor<512xf32>) -> tensor<512x1xf32>
+      %m = stablehlo.reduce(%n init: %zero) applies stablehlo.add across dimensions = [1]
+        : (tensor<512x1xf32>, tensor<f32>) -> tensor<512xf32>
+      {NORMALIZED}"""
+    )
+    assert (found.count, found.bytes) == (2, 3 * MIB + 2 * 2048)
+
+
+def test_a_sum_of_what_is_received_is_written_if_several_products_use_it() -> None:
+    """They read one value in place of two."""
+    body = """%s = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %t = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %t : tensor<f32>
+      }) : (tensor<512x512xf32>) -> tensor<512x512xf32>
+      SUM
+      %u = stablehlo.dot_general %x, %b, contracting_dims = [1] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %v = stablehlo.dot_general SECOND, %b, contracting_dims = [0] x [0]
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.custom_call @use(%u, %v)
+        : (tensor<512x512xf32>, tensor<512x512xf32>) -> tensor<512x512xf32>"""
+
+    def count(operation: str, second: str = "%x") -> int:
+        return kernels(body.replace("SUM", operation).replace("SECOND", second)).count
+
+    add = "%x = stablehlo.add %s, %b : tensor<512x512xf32>"
+    assert count(add) == 1
+    assert count(add, "%s") == count("%x = stablehlo.tanh %s : tensor<512x512xf32>") == 0
+
+
 def test_kernels_that_only_share_a_scalar_are_not_one() -> None:
     found = kernels(
         """%c = stablehlo.constant dense<2.0> : tensor<f32>
@@ -239,7 +289,7 @@ def test_the_first_product_waits_for_the_arguments_that_it_reads() -> None:
     first, second = product_seconds(
         f"""%p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
       %s = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
-      %r = stablehlo.custom_call @use(%s) : ({x}) -> tensor<f32>
+      %r = stablehlo.custom_call @use(%s, %p) : ({x}, {x}) -> tensor<f32>
       return %r : tensor<f32>"""
     )
     # Those of the second one have come.
@@ -248,11 +298,67 @@ def test_the_first_product_waits_for_the_arguments_that_it_reads() -> None:
     [gpu_first, gpu_second] = product_seconds(
         f"""%p = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
       %s = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
-      %r = stablehlo.custom_call @use(%s) : ({x}) -> tensor<f32>
+      %r = stablehlo.custom_call @use(%s, %p) : ({x}, {x}) -> tensor<f32>
       return %r : tensor<f32>""",
         "h100:1",
     )
     assert gpu_first == gpu_second
+
+
+def test_a_kernel_is_of_up_to_two_products() -> None:
+    """Of a row of products, from its end. What the first one computes is not written."""
+    x, w = "tensor<512x1024xbf16>", "tensor<1024x1024xbf16>"
+    row = f"""%a = stablehlo.custom_call @make(%x) : ({x}) -> {x}
+      %p = stablehlo.dot_general %a, %v, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %l = stablehlo.logistic %p : {x}
+      %m = stablehlo.multiply %p, %l : {x}
+      %n = stablehlo.dot_general %m, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %s = stablehlo.dot_general %n, %w, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+      %r = stablehlo.custom_call @use(USED) : (TYPES) -> tensor<f32>
+      return %r : tensor<f32>"""
+    first, second, last = product_seconds(row.replace("USED", "%s").replace("TYPES", x))
+    assert first == last
+    assert last - second > 1.217e-6
+    # Both of them are used elsewhere.
+    every = product_seconds(row.replace("USED", "%s, %p, %n").replace("TYPES", f"{x}, {x}, {x}"))
+    assert every == [last] * 3
+
+
+def test_a_product_waits_for_what_a_loop_takes_of_an_argument() -> None:
+    """Nothing copies it to the cache before: the kernel takes the time of one more, and of the bytes."""
+    x, w, stack = "tensor<512x1024xbf16>", "tensor<1024x1024xbf16>", "tensor<4x1024x1024xbf16>"
+    text = f"""
+    func.func @main(%x: {x}, %w: {stack}) -> {x} {{
+      %zero = stablehlo.constant dense<0> : tensor<i32>
+      %l:3 = stablehlo.while(%i = %zero, %c = %x, %s = %w) : tensor<i32>, {x}, {stack}
+        cond {{
+          %four = stablehlo.constant dense<4> : tensor<i32>
+          %more = stablehlo.compare LT, %i, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %more : tensor<i1>
+        }} do {{
+          %none = stablehlo.constant dense<0> : tensor<i32>
+          %one = stablehlo.constant dense<1> : tensor<i32>
+          %next = stablehlo.add %i, %one : tensor<i32>
+          %t = stablehlo.dynamic_slice %s, INDEX, %none, %none, sizes = [1, 1024, 1024]
+            : ({stack}, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x1024x1024xbf16>
+          %v = stablehlo.reshape %t : (tensor<1x1024x1024xbf16>) -> {w}
+          %p = stablehlo.dot_general %c, VALUE, contracting_dims = [1] x [0] : ({x}, {w}) -> {x}
+          stablehlo.return %next, %p, %s : tensor<i32>, {x}, {stack}
+        }}
+      return %l#1 : {x}
+    }}
+    """
+
+    def seconds(value: str) -> float:
+        topology = built_in_topology("tpu-v5e")
+        report = report_on(module(text.replace("INDEX", "%i").replace("VALUE", value)), topology)
+        [product] = time_estimate(report, topology).products
+        assert product.seconds is not None
+        return float(product.seconds)
+
+    made = "%made"
+    text = text.replace("%p = ", f"{made} = stablehlo.custom_call @make(%v) : ({w}) -> {w}\n          %p = ")
+    assert seconds("%v") - seconds(made) == pytest.approx(1.217e-6 + 2 * MIB / (819e9 * 0.8))
 
 
 def test_a_tile_of_v6e_is_loaded_in_the_time_of_as_many_rows() -> None:
@@ -520,6 +626,10 @@ def test_what_is_gathered_for_products_alone_is_narrowed_by_a_kernel_before() ->
     assert found.count == 1
     before = "%x = stablehlo.tanh %a : tensor<512x512xf32>"
     assert kernels(f"{before}\n%g {gather}\n{product}", result).bytes == 2 * MIB
+    # Others use the shard that is gathered.
+    both = f"%g {gather.replace('%x', '%a')}\n{product.replace('%r', '%p')}"
+    used = f"%r = stablehlo.custom_call @use(%p, %a) : ({result}, tensor<512x512xf32>) -> {result}"
+    assert kernels(f"{both}\n{used}", result).bytes == MIB * 3 // 2
 
 
 def test_kernels_of_pallas_take_what_they_say() -> None:

@@ -67,7 +67,7 @@ def test_a_report_names_what_hides_a_collective() -> None:
     text = text_report(report_on(module(BESIDE), topology), 200, rows=None)
     # The location of a collective is that of its use.
     assert (
-        'all_gather {"x"} at program.mlir:7, 17.9 us: may hide behind 5.99 us of dot_general at pro' in text
+        'all_gather {"x"} at program.mlir:7, 17.9 us: may hide behind 4.10 us of dot_general at pro' in text
     )
     text = text_report(report_on(module(ALONE), topology), 200, rows=None)
     assert "nothing hides it, all products need it or come before it" in text

@@ -198,7 +198,7 @@ def test_a_small_first_product_takes_what_its_arguments_take() -> None:
         : (tensor<32x1800xbf16>, tensor<1800x192xbf16>) -> tensor<32x192xbf16>
       %q = stablehlo.dot_general %p, %w, contracting_dims = [1] x [0]
         : (tensor<32x192xbf16>, tensor<192x1536xbf16>) -> tensor<32x1536xbf16>
-      %r = stablehlo.custom_call @use(%q) : (tensor<32x1536xbf16>) -> tensor<f32>
+      %r = stablehlo.custom_call @use(%p, %q) : (tensor<32x192xbf16>, tensor<32x1536xbf16>) -> tensor<f32>
       return %r : tensor<f32>
     }
     """
