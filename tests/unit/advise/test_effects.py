@@ -598,6 +598,12 @@ def test_of_two_operands_each_has_its_gradient() -> None:
         exchanged = value.op.sharding.with_dims(tuple(reversed(value.op.sharding.dims)))
         edits = Gradients(module).constrained([AnnotationEdit(value, exchanged, mesh)])
         assert {edit.subject for edit in edits} == {value, gradient}
+    # One gradient that the program shards otherwise keeps its sharding, and the other one does not.
+    other = sdyopt.parse(OF_TWO.replace('%0 <@mesh, [{"x"}, {}]>', "%0 <@mesh, [{}, {}]>")).ir
+    values = [op.output for op in other.walk() if isinstance(op, ShardingConstraintOp)]
+    for value, changed in ((values[0], [values[0], values[3]]), (values[1], [values[1]])):
+        edits = Gradients(other).constrained([AnnotationEdit(value, exchanged, mesh)])
+        assert [edit.subject for edit in edits] == changed
 
 
 def test_what_saves_time_but_fewer_bytes_says_so() -> None:

@@ -58,6 +58,9 @@ def test_where_most_products_are_repeated() -> None:
     assert most_repeated(replace(found, products=products)) == "most is repeated on 2 devices at model.py:7"
     padded = [replace(product, global_flops=(product.global_flops or 0) - 1) for product in products]
     assert most_repeated(replace(found, products=padded)) == "most is padding at model.py:7"
+    # Of several kinds, the one of which most is not useful: half of one, and a little more of the other.
+    for mixed in ([*padded, *found.products], [*found.products, *padded]):
+        assert most_repeated(replace(found, products=mixed)) == "most is padding at model.py:7"
 
 
 def test_recomputed_products_are_told_beside_useful_ones() -> None:
