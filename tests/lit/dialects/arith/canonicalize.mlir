@@ -128,3 +128,15 @@ func.func @selections(%c: i1, %a: i32, %b: i32, %d: i32) -> (i32, i32, i32, i32,
   %8 = arith.select %t, %x, %y : tensor<2xi1>, tensor<2xf32>
   return %1, %2, %3, %4, %5, %6, %7, %8 : i32, i32, i32, i32, i32, i32, i32, tensor<2xf32>
 }
+
+// CHECK-LABEL: func.func @conditions
+func.func @conditions(%c: i1) -> (i1, i1) {
+  // CHECK-NEXT: %[[TRUE:.*]] = arith.constant true
+  // CHECK-NEXT: %[[NEGATED:.*]] = arith.xori %arg0, %[[TRUE]] : i1
+  // CHECK-NEXT: return %arg0, %[[NEGATED]] : i1, i1
+  %true = arith.constant true
+  %false = arith.constant false
+  %0 = arith.select %c, %true, %false : i1
+  %1 = arith.select %c, %false, %true : i1
+  return %0, %1 : i1, i1
+}
