@@ -210,10 +210,10 @@ class ChangeNames:
             specs, derived = self._specs_at_lines(change)
             if specs:
                 also = f"; where out_sharding is written, too: {_listed(derived, _OTHER_LINES)}"
-                return f"write {_listed(specs, _OTHER_LINES)}, to {change.title}{also if derived else ''}"
+                return f"{change.title}: write {_listed(specs, _OTHER_LINES)}{also if derived else ''}"
             constraints = self._of_constraints(change)
             text = ", ".join([self._difference(change), *constraints[:_OTHER_LINES]])
-            return f"{text}, to {change.title}"
+            return f"{change.title}: {text}"
         edits = change.edits
         after, written_edits = written((change,)), written_in_jax(edits)
         followed = [edit for edit in written_edits if follows(edit, {}) and follows(edit, after)]

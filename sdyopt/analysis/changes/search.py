@@ -19,7 +19,7 @@ from itertools import chain, islice
 from time import monotonic
 
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, joined
-from sdyopt.analysis.changes.effect import NOISE, Measure
+from sdyopt.analysis.changes.effect import NOISE, Effect, Measure
 from sdyopt.analysis.changes.estimates import EstimatedCost
 from sdyopt.analysis.changes.layers import ReducedProgram, with_fewer_layers
 from sdyopt.analysis.changes.names import ChangeNames, written_in_jax
@@ -285,6 +285,18 @@ class Search(Comparison):
             return None
         best = self.trials.in_full(best)
         return self.worded(best) if self.pays(best) else None
+
+    def after_best(self, trial: Trial) -> Effect | None:
+        """What a change that has places of the best one saves after that; None if both were not tried.
+
+        It is no effect if it saves no more than noise then.
+        """
+        best = self.ranked[0]
+        is_other = trial.change.key != best.change.key and bool(best.change.subjects & trial.change.subjects)
+        both = self._known.get(joined([best.change, trial.change]).key)
+        if self.together is None or not is_other or both is None or both.has_failed:
+            return None
+        return Effect(best.after, best.after if both.figures is None else self.trials.in_full(both).after)
 
     @cached_property
     def for_memory(self) -> Trial | None:

@@ -3,12 +3,12 @@
 // RUN: sdy-opt %s --advise | filecheck %s
 // RUN: sdy-opt %s --check | filecheck %s --check-prefix=CHECK-TEXT
 
-// CHECK:      1. write out_sharding=P(None, 'data', None, 'model') in the dot_general at model.py:4, to keep
-// CHECK-NEXT: "data"; where out_sharding is written, too: P(None, 'data', None, 'model') at model.py:5
+// CHECK:      1. keep "data": write out_sharding=P(None, 'data', None, 'model') in the dot_general at model.py:4;
+// CHECK-NEXT: where out_sharding is written, too: P(None, 'data', None, 'model') at model.py:5
 // CHECK-NEXT: on the wire 768.0 KiB → 0 B
-// CHECK-TEXT:      1. write out_sharding=P(None, 'data', None, 'model') in the dot_general at model.py:4, to keep
-// CHECK-TEXT-NEXT: "data"; where out_sharding is written, too: P(None, 'data', None, 'model') at model.py:5:
-// CHECK-TEXT-NEXT: -768.0 KiB sent
+// CHECK-TEXT:      1. keep "data": write out_sharding=P(None, 'data', None, 'model') in the dot_general at model.py:4;
+// CHECK-TEXT-NEXT: where out_sharding is written, too: P(None, 'data', None, 'model') at model.py:5: -768.0 KiB
+// CHECK-TEXT-NEXT: sent
 #product = loc("jit(f)/jvp(bsd,ndhk->nbshk)/dot_general"("f"("model.py":4:5 to :90)))
 #transpose = loc("jit(f)/jvp(bsd,ndhk->nbshk)/transpose"("f"("model.py":4:5 to :90)))
 #other = loc("jit(f)/jvp()/dot_general"("f"("model.py":5:5 to :30)))

@@ -4,19 +4,19 @@
 // A reshard loses the axis of the batch, and the products after it state the same. One of them alone with the axis sends no
 // less, because the others need all of the batch: all are changed, each with its own spec.
 //
-// CHECK:      1. write P('data') in the reshard at model.py:4, to keep "data"; where out_sharding is written, too:
+// CHECK:      1. keep "data": write P('data') in the reshard at model.py:4; where out_sharding is written, too:
 // CHECK-NEXT: P('data', None, 'model') at model.py:5, P('data') at model.py:8
 // CHECK-NEXT:   on the wire 768.0 KiB → 0 B
-// CHECK-TEXT:      1. write P('data') in the reshard at model.py:4, to keep "data"; where out_sharding is written, too:
+// CHECK-TEXT:      1. keep "data": write P('data') in the reshard at model.py:4; where out_sharding is written, too:
 // CHECK-TEXT-NEXT: P('data', None, 'model') at model.py:5, P('data') at model.py:8: -768.0 KiB sent, -{{.*}} MiB
 
 // Explanations of a value where one of them is written, and of a line that sends less with them, have the same change.
 // RUN: sdy-opt %s --explain=model.py:4 | filecheck %s --check-prefix=WRITTEN
 // RUN: sdy-opt %s --explain=model.py:5 | filecheck %s --check-prefix=LINE
-// WRITTEN:      help: write P('data') in the reshard at model.py:4, to keep "data"; where out_sharding is
+// WRITTEN:      help: keep "data": write P('data') in the reshard at model.py:4; where out_sharding is
 // WRITTEN:      tried: "data" shards it; -768.0 KiB sent
 // LINE:         model.py:5: 768.0 KiB (100%) sent in all_gather along data
-// LINE-NEXT:    help: write P('data') in the reshard at model.py:4, to keep "data"
+// LINE-NEXT:    help: keep "data": write P('data') in the reshard at model.py:4
 // LINE:         tried: -768.0 KiB sent, {{.*}}; this line sends 0 B in place of
 // LINE:         why: x is resharded from P('data') to P() for dot_general and 1 more
 

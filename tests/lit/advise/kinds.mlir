@@ -38,11 +38,11 @@ func.func @main(%w: tensor<16384x16384xf32> {sdy.sharding = #sdy.sharding<@mesh,
 
 // Moments that are not sharded as their parameters, all at once.
 //
-// STATE:       1. write P('data', 'model') for state['nu']['w'] and 1 more (now P()), to shard the state of the
-// STATE-NEXT:  optimizer as its parameters
+// STATE:       1. shard the state of the optimizer as its parameters: write P('data', 'model') for state['nu']['w']
+// STATE-NEXT:  and 1 more (now P())
 // STATE:       on the wire 1.31 MiB → 0 B
-// STATE-CHECK: 1. write P('data', 'model') for state['nu']['w'] and 1 more (now P()), to shard the state of
-// STATE-CHECK: its parameters: -1.31 MiB sent
+// STATE-CHECK:      1. shard the state of the optimizer as its parameters: write P('data', 'model') for state['nu']['w']
+// STATE-CHECK-NEXT: and 1 more (now P()): -1.31 MiB sent
 // RUN: sdy-opt %t/donation.mlir --advise | filecheck %s --check-prefix=DONATION
 // RUN: sdy-opt %t/explicit.mlir --advise -o %t/explicit.out | filecheck %s --check-prefix=EXPLICIT
 // RUN: filecheck %s --check-prefix=EXPLICIT-OUT --input-file=%t/explicit.out
@@ -73,7 +73,7 @@ func.func @main(
 
 // A parameter that lacks the sharding of its moment: it is the parameter that is changed.
 //
-// PARAMETER: 1. write {{.*}} for params['w'] {{.*}}, to shard the parameters and
+// PARAMETER: 1. shard the parameters and {{.*}}: write {{.*}}
 //--- parameter.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
 func.func @main(
@@ -92,8 +92,8 @@ func.func @main(
 //
 // A check names it once, not as the best of all, too.
 // RESULTS:      0 FLOP per device
-// RESULTS-NEXT: 1. write {{.*}} for result['w'] and 1 more, to give the results out_shardings along
-// RESULTS: 1. write {{.*}} for result['w'] and 1 more, to give the results out_shardings along
+// RESULTS-NEXT: 1. give the results out_shardings along {{.*}}: write {{.*}} for result['w']
+// RESULTS: 1. give the results out_shardings along {{.*}}: write {{.*}} for result['w']
 // RESULTS: peak memory 128.0 MiB → 16.0 MiB
 //--- results.mlir
 sdy.mesh @mesh = <["data"=4, "model"=2]>
@@ -217,11 +217,11 @@ func.func public @main(
 
 // A batch that no device shares with others: its constraints would undo it if only the input had the axis.
 //
-// BATCH:      best: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') in the with_sharding_constraint at
-// BATCH-NEXT: model.py:5, to shard the first dimension of inputs, of size 8192, along "fsdp": +384.0 KiB sent
+// BATCH:      best: shard the first dimension of inputs, of size 8192, along "fsdp": write P('fsdp') for tokens
+// BATCH-NEXT: (now P()), P('fsdp', 'tp') in the with_sharding_constraint at model.py:5: +384.0 KiB sent
 // The same mends what is computed several times: another change that does, too, sends more than it is worth.
 // BATCH-LINT:      dot_general repeats 75% of its FLOPs, {{.*}} [redundant-compute]
-// BATCH-LINT:      help: write P('fsdp') for tokens (now P()), P('fsdp', 'tp') in the with_sharding_constraint at model.py:5, to shard the first dimension
+// BATCH-LINT:      help: shard the first dimension of inputs, of size 8192, along "fsdp": write P('fsdp') for tokens (now P()), P('fsdp', 'tp') in the with_sharding_constraint at model.py:5
 //--- batch.mlir
 #up = loc("jit(step)/dot_general"("step"("model.py":4:1)))
 #h = loc("jit(step)/sharding_constraint"("step"("model.py":5:1)))

@@ -1,7 +1,8 @@
 // A scan slices weights of one shape by one function, which ties them to each other. The moments of each get the sharding
 // of their own parameter, and the parameters keep theirs.
 // RUN: sdy-opt %s --advise | filecheck %s
-// CHECK: write P(None, 'tp', 'fsdp') for mu['down'] (now P(None, 'tp')) and P(None, 'fsdp', 'tp') for
+// CHECK:      shard the state of the optimizer as its parameters: write P(None, 'tp', 'fsdp') for mu['down']
+// CHECK-NEXT: (now P(None, 'tp')) and P(None, 'fsdp', 'tp') for
 // CHECK: on the wire 2.28 MiB → 1.53 MiB
 
 module @jit_step attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 1 : i32} {

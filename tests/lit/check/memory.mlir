@@ -9,8 +9,8 @@
 //
 // A sharding is shown with the number of leaves that get it, and not for the others.
 //
-// CHECK:       1. write P(None, 'x') for nu['w'] and 1 more (now P()) and P('x') for nu['u'] (now P()), to shard
-// CHECK-NEXT:       the state of the optimizer as its parameters: as much sent, -9.00 MiB memory
+// CHECK:       1. shard the state of the optimizer as its parameters: write P(None, 'x') for nu['w'] and 1 more
+// CHECK-NEXT:       (now P()) and P('x') for nu['u'] (now P()): as much sent, -9.00 MiB memory
 // CHECK-NEXT:       why: 9.00 MiB of the peak memory ({{[0-9]+}}%): several devices hold the same values
 // JSON:        "memory_place": {"file": "", "line": 0,
 // JSON-SAME:   "name": "nu['w'] and 2 more", "peak_bytes": {{[0-9]+}}
@@ -19,7 +19,7 @@
 // If the program does not fit, what lowers its peak comes first, and it says whether the program fits then.
 //
 // FITS:        does not fit in 18.0 MiB
-// FITS:        the state of the optimizer as its parameters: as much sent, -9.00 MiB memory; then it fits in
+// FITS:        (now P()) and P('x') for nu['u'] (now P()): as much sent, -9.00 MiB memory; then it fits in
 // FITS-NEXT:   18.0 MiB
 // FITS-NEXT:   why: 9.00 MiB of the peak memory ({{[0-9]+}}%): several devices hold the same values
 sdy.mesh @mesh = <["x"=4]>

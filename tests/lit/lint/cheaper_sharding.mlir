@@ -103,7 +103,7 @@ func.func @weight(
   // expected-note@+1 {{768.0 KiB (86%) sent, all_gather along data: resharded from P('data') to P(None, 'model') for dot_general}}
   %0 = stablehlo.dot_general %x, %w1, contracting_dims = [1] x [0] : (tensor<512x256xf32>, tensor<256x1024xf32>) -> tensor<512x1024xf32>
   %1 = stablehlo.tanh %0 : tensor<512x1024xf32>
-  // expected-warning@+2 {{write P('data', 'model') for result 0, to give the results out_shardings along "data", "model": -64.0 KiB sent}}
+  // expected-warning@+2 {{give the results out_shardings along "data", "model": write P('data', 'model') for result 0: -64.0 KiB sent}}
   // expected-note@+1 {{128.0 KiB (14%) sent, all_reduce along model: result 0 of @weight}}
   %2 = stablehlo.dot_general %1, %w2, contracting_dims = [1] x [0] : (tensor<512x1024xf32>, tensor<1024x256xf32>) -> tensor<512x256xf32>
   return %2 : tensor<512x256xf32>

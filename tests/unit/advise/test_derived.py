@@ -211,12 +211,12 @@ def test_from_a_new_constraint_nothing_follows() -> None:
     ("line_of_product", "title", "text"),
     [
         (3, "", "{}; where out_sharding is written, too: P('e', 'd') at model.py:3 and 7"),
-        (3, "do so", "{}, to do so; where out_sharding is written, too: P('e', 'd') at model.py:3 and 7"),
+        (3, "do so", "do so: {}; where out_sharding is written, too: P('e', 'd') at model.py:3 and 7"),
         # On the line of a statement, it is one: that line is edited anyway.
         (
             1,
             "do so",
-            "{}, out_sharding=P('e', 'd') in the dot_general at model.py:1, to do so; where out_sharding is "
+            "do so: {}, out_sharding=P('e', 'd') in the dot_general at model.py:1; where out_sharding is "
             "written, too: P('e', 'd') at model.py:7",
         ),
     ],

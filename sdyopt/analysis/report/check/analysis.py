@@ -129,6 +129,13 @@ def _place(check: CheckResult, place: CostlyPlace) -> dict[str, object]:
         "reason": why(place),
         "is_written": place.is_written,
         "change": None if place.best is None or place.shared else _change(place.best),
+        # What the change still saves after the best one, if both change some of the same places.
+        "after_best_change": None
+        if (more := place.after_best) is None
+        else {
+            "wire_bytes": _pair(more.before.wire_bytes, more.after.wire_bytes),
+            "peak_bytes": _pair(more.before.peak_bytes, more.after.peak_bytes),
+        },
         "same_change_as_place": place.shared or None,
         # What to write if that cannot be tried.
         "untried": place.untried or None,

@@ -465,7 +465,11 @@ def change_of(check: CheckResult, place: CostlyPlace, has_time: bool = False) ->
     if place.shared:
         return f"the change of {place.shared} saves {bytes_text(place.shared_bytes)} here, too"
     if place.best is not None:
-        return trial_text(place.best, check.report.compiled is not None, has_time)
+        text = trial_text(place.best, check.report.compiled is not None, has_time)
+        if (more := place.after_best) is None:
+            return text
+        saves = f": {more.text}" if more.after != more.before else " it saves nothing"
+        return f"{text}; after the best change{saves}"
     if place.untried:
         return place.untried
     if place.is_written:

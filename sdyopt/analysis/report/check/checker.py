@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from sdyopt.analysis.changes.effect import Measure
+from sdyopt.analysis.changes.effect import Effect, Measure
 from sdyopt.analysis.changes.outcome import place_of_collective
 from sdyopt.analysis.changes.same_batch import same_batches, same_exchanges, scattered_in_steps
 from sdyopt.analysis.changes.search import Search
@@ -70,8 +70,9 @@ class CostlyPlace:
     `parts` are those of one kind and axes, the most expensive first, and `phases` the parts of a training
     step that they are in. `best` is the best change of the program with which the line sends less, if there
     is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
-    has the same one, and `shared_bytes` what that saves here. `further` is the number of other lines that are
-    the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is
+    has the same one, and `shared_bytes` what that saves here. `after_best` is what it saves after the best
+    change of the program, if that changes some of its places, too. `further` is the number of other lines
+    that are the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is
     what the program of the compiler sends, if there is one.
     """
 
@@ -82,6 +83,7 @@ class CostlyPlace:
     blocker: str = ""
     shared: int = 0
     shared_bytes: Fraction = Fraction(0)
+    after_best: Effect | None = None
     further: int = 0
     untried: str = ""
     compiled: Fraction | None = None
@@ -417,6 +419,7 @@ def places_by_change(
     for place in changed:
         assert place.best is not None
         place.blocker = place.best.change.reason
+        place.after_best = search.after_best(place.best)
     changed += [place for place in costly if place.shared]
     return changed, _merged([place for place in costly if place not in changed])
 
