@@ -72,8 +72,8 @@ class CostlyPlace:
     is one. `blocker` says what is wrong, if figures do not. `shared` is the number of an earlier place that
     has the same one, and `shared_bytes` what that saves here. `after_best` is what it saves after the best
     change of the program, if that changes some of its places, too. `further` is the number of other lines
-    that are the same, and that are counted here. `untried` is what to write if that cannot be tried. `compiled` is
-    what the program of the compiler sends, if there is one.
+    that are the same, and that are counted here. `untried` is what to write if that cannot be
+    tried. `compiled` is what the program of the compiler sends, if there is one.
     """
 
     parts: Sequence[PlaceCollectives]
