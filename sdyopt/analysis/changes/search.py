@@ -357,7 +357,8 @@ class Search(Comparison):
                 subject = edit.subject
                 if isinstance(subject, FunctionResult) or edit.is_boundary:
                     continue
-                if self.names.location(subject).path_text == line:
+                location = self.names.location(subject)
+                if line in (location.path_text, location.file_text):
                     return trial
         return None
 

@@ -226,6 +226,13 @@ class ExplainedChanges:
         else:
             self._add_untried(node, line, why)
 
+    def add_written_on(self, node: Sentence, line: str) -> bool:
+        """Adds the best change of what a line states, if there is one."""
+        if (trial := self._search.written_on(line)) is None:
+            return False
+        self._add_trial(node, trial, "")
+        return True
+
     def _of_check(self, line: str) -> Trial | None:
         place = self._place_of_check(line)
         return None if place is None or place.key != line else place.best

@@ -45,6 +45,7 @@ from sdyopt.analysis.report.check.checker import CheckResult, places_of
 from sdyopt.analysis.sharding_record.model import PropagationRun
 from sdyopt.base.diagnostics.text import counted
 from sdyopt.mlir.dialects.func import FuncOp
+from sdyopt.mlir.dialects.sdy.ops import ReshardOp, ShardingConstraintOp
 from sdyopt.mlir.dialects.sdy.sharding import TensorSharding
 from sdyopt.mlir.dialects.sdy.value_shardings import block_or_result, sharding_of
 from sdyopt.mlir.dialects.stablehlo.control_flow import WhileOp
@@ -198,7 +199,7 @@ class ShardingExplainer:
             # What is neither sharded nor sent is not what a question about a line is about.
             tensors = {value: run for value, run in subjects.items() if _size(value) > 1}
             subjects = tensors or subjects
-        place = self._place_of(line) if is_line else None
+        place = self._place_of(line, values) if is_line else None
         # What helps the line is said once.
         advice = self.advice if place is None else None
         hidden: list[tuple[Subject, PropagationRun]] = []
@@ -257,8 +258,8 @@ class ShardingExplainer:
             trees.append(Sentence(self._hidden_text(hidden, line, first)))
         return trees
 
-    def _place_of(self, line: str) -> Sentence | None:
-        """What a line sends and why, as in a check, and what to write; None if it sends nothing."""
+    def _place_of(self, line: str, values: Sequence[Value]) -> Sentence | None:
+        """What a line sends and why, or states, and what to write, as in a check; None if it does neither."""
         if not collectives_of(self._module):
             return None
         report = self.advice.report_on(self._module)
@@ -268,7 +269,12 @@ class ShardingExplainer:
             if line in (place.largest.location.file_text, place.largest.location.path_text)
         )
         if (place := next(there, None)) is None:
-            return None
+            tree = Sentence(f"{line} states a sharding, and sends nothing itself")
+            is_stated = any(
+                isinstance(value, OpResult) and isinstance(value.op, ShardingConstraintOp | ReshardOp)
+                for value in values
+            )
+            return tree if is_stated and self.advice.add_written_on(tree, line) else None
         most = place.largest
         tree = Sentence(title_of(CheckResult(report, [], None, True), place))
         self.advice.add_for_line(tree, place.key, why(place))

@@ -14,7 +14,7 @@
 // RUN: sdy-opt %s --explain=model.py:4 | filecheck %s --check-prefix=WRITTEN
 // RUN: sdy-opt %s --explain=model.py:5 | filecheck %s --check-prefix=LINE
 // WRITTEN:      help: keep "data": write P('data') in the reshard at model.py:4; where out_sharding is
-// WRITTEN:      tried: "data" shards it; -768.0 KiB sent
+// WRITTEN:      tried: -768.0 KiB sent
 // LINE:         model.py:5: 768.0 KiB (100%) sent in all_gather along data
 // LINE-NEXT:    help: keep "data": write P('data') in the reshard at model.py:4
 // LINE:         tried: -768.0 KiB sent, {{.*}}; this line sends 0 B in place of

@@ -3,6 +3,7 @@
 // RUN: split-file %s %t
 // RUN: sdy-opt %t/program.mlir --check --report=%t/report.md | filecheck %s
 // RUN: filecheck %s --check-prefix=MARKDOWN < %t/report.md
+// RUN: sdy-opt %t/program.mlir --explain=model.py:4 | filecheck %s --check-prefix=EXPLAIN
 
 // MARKDOWN: | bytes | share | where | what | why | change |
 // MARKDOWN: | 864.0 KiB | 44% | model.py:5 | {{.*}} | write P('data') in the with\_sharding\_constraint at model.py:4 and 10 (now P()): -1.41 MiB sent, -2.38 MiB memory, -67% FLOPs{{.*}} |
@@ -14,6 +15,11 @@
 // CHECK-NEXT: P('data') to P() for dot_general and 2 more
 // CHECK-NEXT: 1 saves at other lines, too: 672.0 KiB of 1.00 MiB at model.py:7
 // CHECK-NEXT: no other change saves 1% of the time ({{[0-9]+}} tried); the rest is sent by
+
+// An explanation of the line that states it has the change, too.
+// EXPLAIN:      model.py:4 states a sharding, and sends nothing itself
+// EXPLAIN-NEXT: help: write P('data') in the with_sharding_constraint at model.py:4 and 10
+// EXPLAIN-NEXT: tried: -1.41 MiB sent, -2.38 MiB memory, -67% FLOPs
 
 //--- program.mlir
 #shard = loc("shard"("model.py":1:4))
