@@ -100,7 +100,7 @@ def find_lookup(
     mesh: Mesh,
 ) -> Lookup | None:
     """How XLA computes a gather or scatter; None if it has several tables."""
-    if len(rule.operands) > 3 or any(len(dim.factors) != 1 for one in rule.tensors for dim in one.dims):
+    if len(rule.results) > 1 or any(len(dim.factors) != 1 for one in rule.tensors for dim in one.dims):
         return None
     return _Search(signature, rule, tensors, mesh).find()
 
@@ -270,7 +270,7 @@ class _Search:
         if copies % count:
             needed = count // copies if count % copies == 0 else 0
             for factor in order if needed else ():
-                size = sizes.get(factor, 1)
+                size = sizes[factor]
                 if needed % size == 0:
                     needed //= size
                     sizes[factor] = 1
@@ -281,10 +281,10 @@ class _Search:
                 return dict.fromkeys(sharding, ())
         kept: _Factors = {}
         for factor, axes in sharding.items():
-            is_same = sizes.get(factor, 1) == sharded_size(axes, mesh)
+            is_same = sizes[factor] == sharded_size(axes, mesh)
             kept[factor] = axes if is_same and not overlap(axes, taken) else ()
         for factor in sharding:
-            left = sizes.get(factor, 1) // sharded_size(kept[factor], mesh)
+            left = sizes[factor] // sharded_size(kept[factor], mesh)
             for axis in rest:
                 size = gcd(left, axis.size(mesh))
                 if size > 1 and not any(overlap((axis,), used) for used in kept.values()):
