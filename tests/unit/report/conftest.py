@@ -24,6 +24,7 @@ PAGE = Path(__file__).with_name("exact_figures.txt")
 MODULES = tuple(
     f"test_{name}"
     for name in (
+        "drawn_programs",
         "execution_counts",
         "flops",
         "fused_kernels",

@@ -1,0 +1,190 @@
+"""Figures of programs whose operations are drawn: the exact ones are on the page exact_figures.txt.
+
+The bytes of a hash choose what a program computes of earlier values, and what of it is in a loop.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from itertools import count
+from typing import NamedTuple
+
+import pytest
+
+from sdyopt.analysis.figures.program_report import report_on
+from tests.unit.report.programs import module
+
+_GROUPS = "replica_groups = dense<[[0, 1, 2, 3]]> : tensor<1x4xi64>"
+_RING = "source_target_pairs = dense<[[0, 1], [1, 2], [2, 3], [3, 0]]> : tensor<4x2xi64>"
+
+
+class _Value(NamedTuple):
+    """A value with its sizes and its element type."""
+
+    name: str
+    sizes: tuple[int, ...]
+    element: str
+
+    @property
+    def type(self) -> str:
+        return f"tensor<{''.join(f'{size}x' for size in self.sizes)}{self.element}>"
+
+
+class _Drawn:
+    """Writes operations that are drawn."""
+
+    def __init__(self, key: str) -> None:
+        self._bytes = (byte for number in count() for byte in sha256(f"{key} {number}".encode()).digest())
+        self._numbers = count()
+        self.lines: list[str] = []
+        self.zeros = {element: self._constant(element) for element in ("f32", "bf16", "i32")}
+
+    def below(self, limit: int) -> int:
+        return next(self._bytes) % limit
+
+    def one_of(self, values: list[_Value]) -> _Value:
+        """Rather a late one than an early one."""
+        return values[-1 - min(self.below(len(values)), self.below(len(values)))]
+
+    def _constant(self, element: str) -> str:
+        zero = "0" if element == "i32" else "0.0"
+        return self._written(f"stablehlo.constant dense<{zero}> : tensor<{element}>", (), element).name
+
+    def _written(self, text: str, sizes: tuple[int, ...], element: str) -> _Value:
+        value = _Value(f"%v{next(self._numbers)}", sizes, element)
+        self.lines.append(f"{value.name} = {text}")
+        return value
+
+    def operation(self, values: list[_Value]) -> _Value:
+        """Writes an operation on some values."""
+        x = self.one_of(values)
+        alike = [value for value in values if value.sizes == x.sizes and value.element == x.element]
+        zero, index = self.zeros[x.element], self.zeros["i32"]
+        sum_ = f"""({{
+        ^bb0(%p: tensor<{x.element}>, %q: tensor<{x.element}>):
+          %t = stablehlo.add %p, %q : tensor<{x.element}>
+          stablehlo.return %t : tensor<{x.element}>
+        }})"""
+
+        def unary(name: str) -> _Value:
+            return self._written(f"stablehlo.{name} {x.name} : {x.type}", x.sizes, x.element)
+
+        def typed(text: str, sizes: tuple[int, ...], *others: str, element: str = x.element) -> _Value:
+            types = ", ".join([x.type, *others])
+            return self._written(f"{text} : ({types}) -> {_Value('', sizes, element).type}", sizes, element)
+
+        kind = self.below(26)
+        if kind < 4:
+            return unary(("tanh", "exponential", "sine", "negate")[kind])
+        if kind < 9:
+            other = self.one_of(alike)
+            name = ("add", "multiply", "maximum", "subtract", "divide")[kind - 4]
+            return self._written(f"stablehlo.{name} {x.name}, {other.name} : {x.type}", x.sizes, x.element)
+        if kind < 11:
+            other_element = "bf16" if x.element == "f32" else "f32"
+            return typed(f"stablehlo.convert {x.name}", x.sizes, element=other_element)
+        if len(x.sizes) == 1:
+            sizes = (x.sizes[0], 256) if kind % 2 else (512, x.sizes[0])
+            return typed(f"stablehlo.broadcast_in_dim {x.name}, dims = [{(kind + 1) % 2}]", sizes)
+        rows, columns = x.sizes
+        if kind < 14:
+            dim, name = kind % 2, "maximum" if kind == 13 else "add"
+            text = f"stablehlo.reduce({x.name} init: {zero}) applies stablehlo.{name}"
+            text += f" across dimensions = [{dim}]"
+            return typed(text, (x.sizes[1 - dim],), f"tensor<{x.element}>")
+        if kind < 17:
+            contracted = [
+                (value, dim)
+                for value in values
+                if value.element == x.element
+                for dim, size in enumerate(value.sizes)
+                if len(value.sizes) == 2 and size == columns
+            ]
+            other, dim = contracted[self.below(len(contracted))] if contracted else (x, 1)
+            text = f"stablehlo.dot_general {x.name}, {other.name}, contracting_dims = [1] x [{dim}]"
+            return typed(text, (rows, other.sizes[1 - dim]), other.type)
+        if kind == 17:
+            return typed(f"stablehlo.transpose {x.name}, dims = [1, 0]", (columns, rows))
+        if kind == 18:
+            return typed(f"stablehlo.reshape {x.name}", (rows // 2, columns * 2))
+        if kind == 19:
+            return typed(f"stablehlo.slice {x.name} [0:{rows // 2}, 0:{columns}]", (rows // 2, columns))
+        if kind == 20:
+            text = f"stablehlo.dynamic_slice {x.name}, {index}, {index}, sizes = [{rows}, {columns // 2}]"
+            return typed(text, (rows, columns // 2), *["tensor<i32>"] * 2)
+        if kind == 21:
+            parts = [value for value in values if len(value.sizes) == 2 and value.element == x.element]
+            parts = [value for value in parts if value.sizes[0] <= rows and value.sizes[1] <= columns]
+            part = self.one_of(parts)
+            text = f"stablehlo.dynamic_update_slice {x.name}, {part.name}, {index}, {index}"
+            return typed(text, x.sizes, part.type, *["tensor<i32>"] * 2)
+        if kind == 22:
+            other = self.one_of(alike)
+            text = f"stablehlo.concatenate {x.name}, {other.name}, dim = 0"
+            return typed(text, (2 * rows, columns), other.type)
+        if kind == 23:
+            if self.below(2):
+                return typed(f'"stablehlo.all_reduce"({x.name}) <{{{_GROUPS}}}> {sum_}', x.sizes)
+            return typed(f'"stablehlo.collective_permute"({x.name}) <{{{_RING}}}>', x.sizes)
+        if kind == 24:
+            text = f'"stablehlo.all_gather"({x.name}) <{{all_gather_dim = 1 : i64, {_GROUPS}}}>'
+            return typed(text, (rows, 4 * columns))
+        text = f'"stablehlo.reduce_scatter"({x.name}) <{{scatter_dimension = 0 : i64, {_GROUPS}}}> {sum_}'
+        return typed(text, (rows // 4, columns))
+
+
+def program(number: int) -> str:
+    """A program of ten to twenty operations, a quarter of them in a loop over a stack of weights."""
+    drawn = _Drawn(f"program {number}")
+    a, b = _Value("%a", (512, 256), "f32"), _Value("%b", (256, 512), "bf16" if number % 3 else "f32")
+    stack, c = _Value("%w", (4, 256, 256), a.element), _Value("%c", (256,), "f32")
+    values = [a, b, c]
+    for _ in range(5 + drawn.below(5)):
+        values.append(drawn.operation(values))
+    if number % 2:
+        carried, i, one = _Value("%x", a.sizes, a.element), "%i", drawn.zeros["i32"]
+        types = f"tensor<i32>, {carried.type}, {stack.type}"
+        inside = _Drawn(f"loop {number}")
+        inside.zeros, inside._numbers = drawn.zeros, count(1000)
+        inside.lines.clear()
+        weight = _Value("%m", (256, 256), stack.element)
+        body = [carried, weight, b]
+        for _ in range(4 + drawn.below(4)):
+            body.append(inside.operation(body))
+        last = next(value for value in reversed(body) if (value.sizes, value.element) == a[1:])
+        drawn.lines.append(f"""%loop:3 = stablehlo.while(%i = {one}, %x = %a, %s = %w) : {types}
+      cond {{
+        %four = stablehlo.constant dense<4> : tensor<i32>
+        %less = stablehlo.compare LT, {i}, %four : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %less : tensor<i1>
+      }} do {{
+        %step = stablehlo.constant dense<1> : tensor<i32>
+        %next = stablehlo.add {i}, %step : tensor<i32>
+        %layer = stablehlo.dynamic_slice %s, {i}, {one}, {one}, sizes = [1, 256, 256]
+          : ({stack.type}, tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<1x256x256xf32>
+        %m = stablehlo.reshape %layer : (tensor<1x256x256xf32>) -> {weight.type}
+        {chr(10).join(inside.lines)}
+        %y = stablehlo.dot_general {last.name}, %m, contracting_dims = [1] x [0]
+          : ({last.type}, {weight.type}) -> {carried.type}
+        stablehlo.return %next, %y, %s : {types}
+      }}""")
+        values.append(_Value("%loop#1", carried.sizes, carried.element))
+        for _ in range(3):
+            values.append(drawn.operation(values))
+    used = " ".join(drawn.lines)
+    ends = (",", " ", ")")
+    returned = [value for value in values[3:] if not any(f"{value.name}{end}" in used for end in ends)]
+    results = returned or values[-1:]
+    types = ", ".join(value.type for value in results)
+    return f"""
+    func.func @main(%a: {a.type}, %b: {b.type}, %c: {c.type}, %w: {stack.type}) -> ({types}) {{
+      {chr(10).join(drawn.lines)}
+      return {", ".join(value.name for value in results)} : {types}
+    }}
+    """
+
+
+@pytest.mark.parametrize("number", range(60))
+def test_figures_are_those_of_the_page(number: int) -> None:
+    report = report_on(module(program(number)))
+    assert report.memory.peak >= report.memory.arguments
