@@ -30,6 +30,7 @@ from sdyopt.shardy.record import FunctionResult, Subject
 from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
 from tests.unit.report.programs import parts_of_page
+from tests.unit.report.test_drawn_programs import sharded_program
 
 _HERE = Path(__file__).parent
 PAGE, _LIT = _HERE / "proposals.txt", _HERE.parents[1] / "lit"
@@ -95,7 +96,8 @@ func.func @main(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}, {"
 def programs() -> dict[str, str]:
     """The programs of the page by name, in its order."""
     texts = {f"{name}.mlir": (_LIT / f"{name}.mlir").read_text(encoding="utf-8") for name in PROGRAMS}
-    return {**texts, "parts": _PARTS}
+    drawn = {f"drawn {number}": sharded_program(number, 3) for number in (100, 102, 104, 105, 106, 107, 109)}
+    return {**texts, "parts": _PARTS, **drawn}
 
 
 def part_of(name: str, text: str) -> str:

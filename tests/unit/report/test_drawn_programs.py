@@ -5,6 +5,7 @@ The bytes of a hash choose what a program computes of earlier values, and what o
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from itertools import count
 from typing import NamedTuple
@@ -33,7 +34,8 @@ class _Value(NamedTuple):
 class _Drawn:
     """Writes operations that are drawn."""
 
-    def __init__(self, key: str) -> None:
+    def __init__(self, key: str, kinds: int = 26) -> None:
+        self._kinds = kinds
         self._bytes = (byte for number in count() for byte in sha256(f"{key} {number}".encode()).digest())
         self._numbers = count()
         self.lines: list[str] = []
@@ -73,7 +75,7 @@ class _Drawn:
             types = ", ".join([x.type, *others])
             return self._written(f"{text} : ({types}) -> {_Value('', sizes, element).type}", sizes, element)
 
-        kind = self.below(26)
+        kind = self.below(self._kinds)
         if kind < 4:
             return unary(("tanh", "exponential", "sine", "negate")[kind])
         if kind < 9:
@@ -178,6 +180,60 @@ def program(number: int) -> str:
     types = ", ".join(value.type for value in results)
     return f"""
     func.func @main(%a: {a.type}, %b: {b.type}, %c: {c.type}, %w: {stack.type}) -> ({types}) {{
+      {chr(10).join(drawn.lines)}
+      return {", ".join(value.name for value in results)} : {types}
+    }}
+    """
+
+
+def sharded_program(number: int, steps: int = 8) -> str:
+    """A program without collectives that is sharded: its arguments, a result, and each fourth step."""
+    drawn = _Drawn(f"sharded {number}", kinds=23)
+    mesh = ('"x"=4, "y"=2', '"x"=2, "y"=4', '"x"=8', '"x"=2, "y"=2, "z"=2')[number % 4]
+
+    def sharding(rank: int) -> str:
+        dims: list[list[str]] = [[] for _ in range(rank)]
+        for axis in re.findall(r'"\w"', mesh):
+            if (dim := drawn.below(rank + 1)) < rank:
+                dims[dim].append(axis)
+        return "[" + ", ".join("{" + ", ".join(axes) + "}" for axes in dims) + "]"
+
+    values = [
+        _Value("%a", (512, 256), "f32"),
+        _Value("%b", (256, 512), "f32"),
+        _Value("%w", (256, 256), "f32"),
+    ]
+    arguments = ", ".join(
+        f"{value.name}: {value.type} {{sdy.sharding = #sdy.sharding<@mesh, {sharding(2)}>}}"
+        f' loc("{value.name[1:]}")'
+        for value in values
+    )
+    for step in range(steps + drawn.below(6)):
+        values.append(drawn.operation(values))
+        drawn.lines[-1] += (
+            f' loc("jit(step)/{"transpose(jvp())/" * (step >= steps)}op"("f"("model.py":{step + 1}:5)))'
+        )
+        if step % 4 == 3:
+            value = values[-1]
+            other = sharding(len(value.sizes))
+            drawn.lines.append(
+                f"%c{step} = sdy.sharding_constraint {value.name} <@mesh, {other}> : {value.type}"
+                f' loc("jit(step)/sharding_constraint"("f"("model.py":{step + 1}:9)))'
+            )
+            values[-1] = value._replace(name=f"%c{step}")
+    used = " ".join(drawn.lines)
+    # Before a type, a name is that of what is constrained, and not used otherwise.
+    returned = [value for value in values[3:] if not any(f"{value.name}{end}" in used for end in ",)")]
+    results = returned or values[-1:]
+    types = ", ".join(value.type for value in results)
+    first, *others = results
+    shardings = ", ".join(
+        [f"{first.type} {{sdy.sharding = #sdy.sharding<@mesh, {sharding(len(first.sizes))}>}}"]
+        + [value.type for value in others]
+    )
+    return f"""
+    sdy.mesh @mesh = <[{mesh}]>
+    func.func @main({arguments}) -> ({shardings}) {{
       {chr(10).join(drawn.lines)}
       return {", ".join(value.name for value in results)} : {types}
     }}

@@ -24,25 +24,29 @@ from sdyopt.tools.driver.job import interpreter_settings
 from tests.unit.advise.test_proposals import parsed
 from tests.unit.report import conftest
 from tests.unit.report.programs import parts_of_page
+from tests.unit.report.test_drawn_programs import sharded_program
 
 PAGE, _ROOT = Path(__file__).with_name("figures.txt"), Path(__file__).parents[3]
 _FILES, _MACHINES = ("tests/lit/report/*", "tests/lit/check/*", "examples/*_train"), ("tpu-v5e", "h100")
 
 
 def files() -> list[str]:
-    """The programs of the page, in its order."""
+    """The programs of the page, in its order: those of files, and drawn ones."""
+    drawn = [f"drawn {number}" for number in range(30)]
     of_patterns = [file for pattern in _FILES for file in sorted(_ROOT.glob(f"{pattern}.mlir"))]
-    return [file.relative_to(_ROOT).as_posix() for file in of_patterns]
+    return [*(file.relative_to(_ROOT).as_posix() for file in of_patterns), *drawn]
 
 
 def part_of(file: str) -> str:
-    """The part of the page for a file: a line for each part of the program and each machine."""
-    return "".join(f"{line}\n" for line in _lines(_ROOT / file))
+    """The part of the page for a program: a line for each part of it and each machine."""
+    return "".join(f"{line}\n" for line in _lines(file))
 
 
-def _lines(file: Path) -> Iterator[str]:
-    yield file.relative_to(_ROOT).as_posix()
-    for number, text in enumerate(file.read_text(encoding="utf-8").split("// -----\n")):
+def _lines(file: str) -> Iterator[str]:
+    yield file
+    drawn = file.removeprefix("drawn ")
+    whole = sharded_program(int(drawn)) if drawn != file else (_ROOT / file).read_text(encoding="utf-8")
+    for number, text in enumerate(whole.split("// -----\n")):
         for machine in _MACHINES:
             try:
                 yield f"  {number} {machine}: {figures_text(text, machine)}"
