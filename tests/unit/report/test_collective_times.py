@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 from statistics import quantiles
+from typing import Any
 
 import pytest
 
@@ -200,3 +201,23 @@ def test_the_printed_error_is_that_of_times_that_nothing_was_fitted_to(machine: 
     median, most = stated["median"], stated["nine_of_ten"]
     assert round(quantiles(found, n=2)[0], 2) == median
     assert round(quantiles(found, n=10)[8] if len(found) > 9 else found[-1], 2) == most
+
+
+def test_times_without_measured_ones_are_those_of_links() -> None:
+    """A millisecond a step and a gigabyte a second, unless a machine has floors and efficiencies."""
+    node, torus = [AxisPart(NODE, 4, 1, 8, False)], [AxisPart("x", 4, 1, 8, False)]
+    slow: dict[str, Any] = {"local": 1e9, "local_latency": 1e-3, "is_measured": False}
+    plain = CollectiveTimes("", Links(**slow))
+    assert plain.seconds("all_gather", 4e6, node) == pytest.approx(3e-3 + 3e6 / 1e9)
+    assert plain.seconds("all_gather", 4e6, torus) == pytest.approx(3e-3 + 3e6 / 1e9)
+    assert plain.seconds("all_gather", 4e6, []) == 0
+    floors = {"all_gather": 5e-3, "": 2e-3}
+    exact = CollectiveTimes("", Links(**slow, floors=floors, efficiency={"all_gather": 0.5}))
+    assert exact.seconds("all_gather", 4e6, node) == pytest.approx(5e-3 + 3e6 / 5e8)
+    assert exact.seconds("all_gather", 4e6, torus) == pytest.approx(2e-3 + 3e-3 + 3e6 / 5e8)
+    assert exact.seconds("reduce_scatter", 4e6, node) == pytest.approx(3e-3 + 3e6 / 1e9)
+    # A quarter of the value goes from each of four devices to the other node; the network has no latency.
+    nodes = [AxisPart(NODE, 4, 1, 8, False), AxisPart(NETWORK, 2, 1, 2, False)]
+    linked = CollectiveTimes("", Links(**slow, network=1e8))
+    assert linked.seconds("all_gather", 8e6, nodes) == pytest.approx(3e-3 + 6e6 / 1e9 + 1e6 / 1e8)
+    assert linked.seconds("collective_permute", 8e6, nodes) == pytest.approx(8e6 / 1e8)
