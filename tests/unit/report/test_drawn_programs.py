@@ -131,13 +131,87 @@ class _Drawn:
         if kind == 24:
             text = f'"stablehlo.all_gather"({x.name}) <{{all_gather_dim = 1 : i64, {_GROUPS}}}>'
             return typed(text, (rows, 4 * columns))
-        text = f'"stablehlo.reduce_scatter"({x.name}) <{{scatter_dimension = 0 : i64, {_GROUPS}}}> {sum_}'
-        return typed(text, (rows // 4, columns))
+        if kind == 25:
+            text = f'"stablehlo.reduce_scatter"({x.name}) <{{scatter_dimension = 0 : i64, {_GROUPS}}}> {sum_}'
+            return typed(text, (rows // 4, columns))
+        return self._rare(kind, x, sum_)
+
+    def _rare(self, kind: int, x: _Value, sum_: str) -> _Value:
+        """Writes an operation that is a kernel of its own, or costs more than others."""
+        rows, columns = x.sizes
+        zero = self.zeros[x.element]
+
+        def typed(text: str, sizes: tuple[int, ...], *others: str) -> _Value:
+            types = ", ".join([x.type, *others])
+            return self._written(
+                f"{text} : ({types}) -> {_Value('', sizes, x.element).type}", sizes, x.element
+            )
+
+        if kind in (26, 27):
+            compared = f"tensor<{x.element}>, %q: tensor<{x.element}>"
+            text = f""""stablehlo.sort"({x.name}) <{{dimension = {kind - 26} : i64}}> ({{
+        ^bb0(%p: {compared}):
+          %t = stablehlo.compare LT, %p, %q : (tensor<{x.element}>, tensor<{x.element}>) -> tensor<i1>
+          stablehlo.return %t : tensor<i1>
+        }})"""
+            return typed(text, x.sizes)
+        if kind == 28:
+            rows_of = self._written("stablehlo.iota dim = 0 : tensor<16x1xi32>", (16, 1), "i32")
+            updates = typed(f"stablehlo.slice {x.name} [0:16, 0:{columns}]", (16, columns))
+            into = (
+                x
+                if rows > 256
+                else self._written(
+                    f"stablehlo.broadcast_in_dim {zero}, dims = [] : (tensor<{x.element}>) -> {x.type}",
+                    x.sizes,
+                    x.element,
+                )
+            )
+            text = f""""stablehlo.scatter"({into.name}, {rows_of.name}, {updates.name}) <{{
+          scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [1], inserted_window_dims = [0],
+          scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}}> {sum_}"""
+            return typed(text, x.sizes, rows_of.type, updates.type)
+        if kind == 29:
+            rows_of = self._written("stablehlo.iota dim = 0 : tensor<64x1xi32>", (64, 1), "i32")
+            text = f""""stablehlo.gather"({x.name}, {rows_of.name}) <{{
+          dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0],
+          start_index_map = [0], index_vector_dim = 1>,
+          slice_sizes = array<i64: 1, {columns}>}}>"""
+            return typed(text, (64, columns), rows_of.type)
+        if kind == 30:
+            text = f""""stablehlo.reduce_window"({x.name}, {zero}) <{{
+          window_dimensions = array<i64: 1, {columns}>,
+          padding = dense<[[0, 0], [{columns - 1}, 0]]> : tensor<2x2xi64>}}> {sum_}"""
+            return typed(text, x.sizes, f"tensor<{x.element}>")
+        if kind == 31:
+            text = f"stablehlo.pad {x.name}, {zero}, low = [0, 128], high = [8, 0], interior = [0, 0]"
+            return typed(text, (rows + 8, columns + 128), f"tensor<{x.element}>")
+        if kind == 32:
+            cost = (r"\22flops\22: 12345678, ", "")[rows % 3 == 0] + r"\22bytes_accessed\22: 345678"
+            config = f'backend_config = "{{\\22cost_estimate\\22: {{{cost}}}}}"'
+            return typed(f"stablehlo.custom_call @tpu_custom_call({x.name}) {{{config}}}", x.sizes)
+        if kind == 33:
+            name = ("chlo.erf", "chlo.erf_inv", "stablehlo.cosine", "stablehlo.tan")[self.below(4)]
+            arrow = f" -> {x.type}" if "chlo" in name else ""
+            return self._written(f"{name} {x.name} : {x.type}{arrow}", x.sizes, x.element)
+        if kind == 34:
+            return self._written(f"stablehlo.reverse {x.name}, dims = [0] : {x.type}", x.sizes, x.element)
+        square = self._written(
+            f"stablehlo.slice {x.name} [0:64, 0:64] : ({x.type}) -> tensor<64x64x{x.element}>",
+            (64, 64),
+            x.element,
+        )
+        return self._written(
+            f"stablehlo.cholesky {square.name}, lower = true : {square.type}", (64, 64), x.element
+        )
 
 
 def program(number: int) -> str:
-    """A program of ten to twenty operations, a quarter of them in a loop over a stack of weights."""
-    drawn = _Drawn(f"program {number}")
+    """A program of ten to twenty operations, a quarter of them in a loop over a stack of weights.
+
+    From the sixtieth on, some are rare ones.
+    """
+    drawn = _Drawn(f"program {number}", kinds=26 if number < 60 else 36)
     a, b = _Value("%a", (512, 256), "f32"), _Value("%b", (256, 512), "bf16" if number % 3 else "f32")
     stack, c = _Value("%w", (4, 256, 256), a.element), _Value("%c", (256,), "f32")
     values = [a, b, c]
@@ -240,7 +314,7 @@ def sharded_program(number: int, steps: int = 8) -> str:
     """
 
 
-@pytest.mark.parametrize("number", range(60))
+@pytest.mark.parametrize("number", range(84))
 def test_figures_are_those_of_the_page(number: int) -> None:
     report = report_on(module(program(number)))
     assert report.memory.peak >= report.memory.arguments
