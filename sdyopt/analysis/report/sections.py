@@ -280,7 +280,8 @@ def most_repeated(report: Report) -> str:
         is_repeated = bool(axes) or share.numerator == 1
         how = f"repeated along {axes}" if axes else f"repeated on {share.denominator} devices"
         key = how if is_repeated else "padding", product.location.file_text
-        wasted[key] = wasted.get(key, Fraction(0)) + (product.flops or 0) * (1 - share)
+        assert product.flops is not None
+        wasted[key] = wasted.get(key, Fraction(0)) + product.flops * (1 - share)
     if not wasted:
         return ""
     how, line = max(wasted, key=lambda key: wasted[key])

@@ -171,9 +171,7 @@ def _wrapped(text: str) -> str:
     return f"write builtin.module({text})" if text and missing == 0 else ""
 
 
-def add_entry(
-    pipeline: Pipeline, entry: RegisteredPass, name: str, options: str, nests: bool = False
-) -> None:
+def add_entry(pipeline: Pipeline, entry: RegisteredPass, name: str, options: str, nests: bool) -> None:
     """Appends the passes of an entry to a pipeline; raises UsageError if they cannot run there.
 
     With `nests`, a pass that runs on another operation is nested under it.

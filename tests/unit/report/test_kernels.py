@@ -714,3 +714,58 @@ def test_products_use_operands_as_bf16_unless_they_say_otherwise(precision: str,
     """)
     (product,) = (op for op in program.walk() if op.results)
     assert _rounds_operands(product) == is_bf16
+
+
+def test_a_chain_of_24_operations_is_two_kernels() -> None:
+    def count(length: int) -> int:
+        lines = [f"%x{n + 1} = stablehlo.tanh %x{n} : tensor<512x512xf32>" for n in range(length - 1)]
+        body = "\n".join(["%x0 = stablehlo.negate %a : tensor<512x512xf32>", *lines])
+        return kernels(body.replace(f"%x{length - 1} =", "%r =")).count
+
+    assert [count(length) for length in (23, 24, 47, 48)] == [1, 2, 2, 3]
+
+
+@pytest.mark.parametrize(("size", "count"), [(31, 0), (32, 1), (33, 1)])
+def test_kernels_of_less_than_32_bytes_are_of_the_scalar_unit(size: int, count: int) -> None:
+    body = f"""%c = stablehlo.constant dense<1> : tensor<i8>
+      %r = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i8>) -> tensor<{size}xi8>"""
+    assert kernels(body, f"tensor<{size}xi8>").count == count
+
+
+def test_what_is_computed_of_an_argument_is_computed_for_each_element() -> None:
+    """Other than what is computed of sums."""
+    found = kernels(
+        """%v = stablehlo.slice %a [0:1, 0:512] : (tensor<512x512xf32>) -> tensor<1x512xf32>
+      %w = stablehlo.reshape %v : (tensor<1x512xf32>) -> tensor<512xf32>
+      %m = stablehlo.rsqrt %w : tensor<512xf32>
+      %d = stablehlo.broadcast_in_dim %m, dims = [0] : (tensor<512xf32>) -> tensor<512x512xf32>
+      %r = stablehlo.subtract %b, %d : tensor<512x512xf32>"""
+    )
+    assert found.count == 1
+
+
+def test_an_update_is_computed_with_what_computes_it_but_not_with_its_indices() -> None:
+    """It reads and writes 8 rows."""
+    found = kernels(
+        """%one = stablehlo.constant dense<1> : tensor<i32>
+      %i = stablehlo.custom_call @row() : () -> tensor<i32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      %v = stablehlo.slice %b [0:8, 0:512] : (tensor<512x512xf32>) -> tensor<8x512xf32>
+      %u = stablehlo.tanh %v : tensor<8x512xf32>
+      %r = stablehlo.dynamic_update_slice %a, %u, %j, %j
+        : (tensor<512x512xf32>, tensor<8x512xf32>, tensor<i32>, tensor<i32>) -> tensor<512x512xf32>"""
+    )
+    assert (found.count, found.bytes) == (1, 2 * 8 * 512 * 4 + 4)
+
+
+def test_factorizations_of_a_batch_are_of_blocks_of_rows() -> None:
+    """Five kernels for each 128 of 256 rows, of all matrices at once."""
+    text = """
+    func.func @main(%a: tensor<2x3x256x256xf32>) -> tensor<2x3x256x256xf32> {
+      %r = stablehlo.cholesky %a, lower = true : tensor<2x3x256x256xf32>
+      return %r : tensor<2x3x256x256xf32>
+    }
+    """
+    found = report_on(module(text), TPU).kernels
+    assert found is not None
+    assert found.count == 10
