@@ -24,7 +24,7 @@ from sdyopt.mlir.ir.value import Value
 from tests.unit.report.programs import parts_of_page
 
 PAGE = Path(__file__).with_name("folds.txt")
-NAMES = tuple(f"folds {number}" for number in range(40))
+NAMES = (*(f"folds {number}" for number in range(40)), "x 105")
 
 # --- Meaning --------------------------------------------------------------------------------------
 
