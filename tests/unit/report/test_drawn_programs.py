@@ -34,8 +34,8 @@ class _Value(NamedTuple):
 class _Drawn:
     """Writes operations that are drawn."""
 
-    def __init__(self, key: str, kinds: int = 26) -> None:
-        self._kinds = kinds
+    def __init__(self, key: str, kinds: int = 26, collectives: bool = True) -> None:
+        self._kinds, self._collectives = kinds, collectives
         self._bytes = (byte for number in count() for byte in sha256(f"{key} {number}".encode()).digest())
         self._numbers = count()
         self.lines: list[str] = []
@@ -76,6 +76,8 @@ class _Drawn:
             return self._written(f"{text} : ({types}) -> {_Value('', sizes, element).type}", sizes, element)
 
         kind = self.below(self._kinds)
+        if kind in (23, 24, 25) and not self._collectives:
+            kind += 13
         if kind < 4:
             return unary(("tanh", "exponential", "sine", "negate")[kind])
         if kind < 9:
@@ -196,6 +198,21 @@ class _Drawn:
             return self._written(f"{name} {x.name} : {x.type}{arrow}", x.sizes, x.element)
         if kind == 34:
             return self._written(f"stablehlo.reverse {x.name}, dims = [0] : {x.type}", x.sizes, x.element)
+        if kind == 36:
+            half = f"tensor<{rows}x{columns // 2 + 1}xcomplex<f32>>"
+            x = self._written(
+                f"stablehlo.convert {x.name} : ({x.type}) -> {x._replace(element='f32').type}", *x[1:]
+            )
+            x = x._replace(element="f32")
+            text = f"stablehlo.fft {x.name}, type = RFFT, length = [{columns}] : ({x.type}) -> {half}"
+            name = self._written(text, (), "").name
+            return self._written(
+                f"stablehlo.real {name} : ({half}) -> tensor<{rows}x{columns // 2 + 1}xf32>",
+                (rows, columns // 2 + 1),
+                "f32",
+            )
+        if kind > 36:
+            return self._softmax(x, has_product=kind == 37)
         square = self._written(
             f"stablehlo.slice {x.name} [0:64, 0:64] : ({x.type}) -> tensor<64x64x{x.element}>",
             (64, 64),
@@ -205,13 +222,37 @@ class _Drawn:
             f"stablehlo.cholesky {square.name}, lower = true : {square.type}", (64, 64), x.element
         )
 
+    def _softmax(self, x: _Value, has_product: bool) -> _Value:
+        """Writes a softmax along rows, and its product with itself."""
+        rows, scalar = x.sizes[0], f"tensor<{x.element}>"
+
+        def reduced(value: _Value, name: str) -> _Value:
+            text = f"stablehlo.reduce({value.name} init: {self.zeros[x.element]}) applies stablehlo.{name}"
+            vector = _Value("", (rows,), x.element)
+            text += f" across dimensions = [1] : ({x.type}, {scalar}) -> {vector.type}"
+            of_rows = self._written(text, *vector[1:])
+            text = f"stablehlo.broadcast_in_dim {of_rows.name}, dims = [0] : ({of_rows.type}) -> {x.type}"
+            return self._written(text, *x[1:])
+
+        def written(text: str) -> _Value:
+            return self._written(f"stablehlo.{text} : {x.type}", *x[1:])
+
+        differences = written(f"subtract {x.name}, {reduced(x, 'maximum').name}")
+        exponentials = written(f"exponential {differences.name}")
+        softmax = written(f"divide {exponentials.name}, {reduced(exponentials, 'add').name}")
+        if not has_product:
+            return softmax
+        product = _Value("", (rows, rows), x.element)
+        text = f"stablehlo.dot_general {softmax.name}, {x.name}, contracting_dims = [1] x [1]"
+        return self._written(f"{text} : ({x.type}, {x.type}) -> {product.type}", *product[1:])
+
 
 def program(number: int) -> str:
     """A program of ten to twenty operations, a quarter of them in a loop over a stack of weights.
 
-    From the sixtieth on, some are rare ones.
+    From the sixtieth on, some are rare ones, as are those of sharded programs from the thirtieth on.
     """
-    drawn = _Drawn(f"program {number}", kinds=26 if number < 60 else 36)
+    drawn = _Drawn(f"program {number}", kinds=26 if number < 60 else 36 if number < 84 else 39)
     a, b = _Value("%a", (512, 256), "f32"), _Value("%b", (256, 512), "bf16" if number % 3 else "f32")
     stack, c = _Value("%w", (4, 256, 256), a.element), _Value("%c", (256,), "f32")
     values = [a, b, c]
@@ -262,7 +303,7 @@ def program(number: int) -> str:
 
 def sharded_program(number: int, steps: int = 8) -> str:
     """A program without collectives that is sharded: its arguments, a result, and each fourth step."""
-    drawn = _Drawn(f"sharded {number}", kinds=23)
+    drawn = _Drawn(f"sharded {number}", 23 if number < 30 or number > 99 else 39, collectives=False)
     mesh = ('"x"=4, "y"=2', '"x"=2, "y"=4', '"x"=8', '"x"=2, "y"=2, "z"=2')[number % 4]
 
     def sharding(rank: int) -> str:
@@ -314,7 +355,7 @@ def sharded_program(number: int, steps: int = 8) -> str:
     """
 
 
-@pytest.mark.parametrize("number", range(84))
+@pytest.mark.parametrize("number", range(100))
 def test_figures_are_those_of_the_page(number: int) -> None:
     report = report_on(module(program(number)))
     assert report.memory.peak >= report.memory.arguments

@@ -32,7 +32,7 @@ _FILES, _MACHINES = ("tests/lit/report/*", "tests/lit/check/*", "examples/*_trai
 
 def files() -> list[str]:
     """The programs of the page, in its order: those of files, and drawn ones."""
-    drawn = [f"drawn {number}" for number in range(30)]
+    drawn = [f"drawn {number}" for number in range(50)]
     of_patterns = [file for pattern in _FILES for file in sorted(_ROOT.glob(f"{pattern}.mlir"))]
     return [*(file.relative_to(_ROOT).as_posix() for file in of_patterns), *drawn]
 
