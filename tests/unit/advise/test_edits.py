@@ -18,7 +18,8 @@ import pytest
 from sdyopt.analysis.changes.derived import DerivedConstraints
 from sdyopt.analysis.changes.edits import AnnotationEdit, Change, is_input
 from sdyopt.analysis.changes.names import ChangeNames
-from sdyopt.analysis.changes.originals import Gradients
+from sdyopt.analysis.changes.originals import Gradients, _handed_on
+from sdyopt.analysis.changes.outcome import work_of
 from sdyopt.analysis.changes.trials import Trials
 from sdyopt.analysis.figures.assumed_pipeline import completing_pipeline
 from sdyopt.analysis.figures.topology import built_in_topology
@@ -168,6 +169,45 @@ class _Program:
 @pytest.mark.parametrize("name", programs())
 def test_edits_are_those_of_the_page(name: str) -> None:
     assert part_of(name, programs()[name]) == parts_of_page(PAGE).get(name)
+
+
+def test_an_edit_of_a_gradient_is_one_of_what_its_statement_transposes_it_to() -> None:
+    """Unless another line does, or something else uses it, too."""
+    text = """
+    sdy.mesh @mesh = <["x"=2]>
+    func.func @main(%g: tensor<4x8xf32>) -> (tensor<8x4xf32>, tensor<4x8xf32>) {
+      %0 = stablehlo.negate %g : tensor<4x8xf32> loc("jit(step)/transpose(jvp())/neg"("f"("model.py":3:5)))
+      %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<4x8xf32>) -> tensor<8x4xf32>
+          loc("jit(step)/transpose(jvp())/transpose"("f"("model.py":LINE:5)))
+      return %1, OTHER : tensor<8x4xf32>, tensor<4x8xf32>
+    }
+    """
+
+    def edited(line: str, other: str) -> list[tuple[str, str]]:
+        module = parsed(text.replace("LINE", line).replace("OTHER", other))
+        value = next(op.results[0] for op in module.walk() if op.name == "stablehlo.negate")
+        mesh = next(op for op in module.walk() if isinstance(op, MeshOp))
+        assert isinstance(value, OpResult)
+        dims = DimensionSharding((AxisRef("x"),)), DimensionSharding(())
+        edit = _handed_on(AnnotationEdit(value, TensorSharding(SymbolRef("mesh"), dims), mesh.mesh))
+        assert isinstance(edit.subject, OpResult)
+        return [(edit.subject.op.name, ",".join("x" if dim.axes else "" for dim in edit.sharding.dims))]
+
+    assert edited("3", "%g") == [("stablehlo.transpose", ",x")]
+    assert edited("4", "%g") == edited("3", "%0") == [("stablehlo.negate", "x,")]
+
+
+def test_the_work_of_a_trial_is_that_of_operations_and_of_ranks_above_16() -> None:
+    """The module, the function, its return, and two operations: of rank 18 twice, and once."""
+    type = f"tensor<{'1x' * 18}f32>"
+    program = parsed(f"""
+    func.func @main(%a: {type}) -> tensor<1xf32> {{
+      %0 = stablehlo.negate %a : {type}
+      %1 = stablehlo.reshape %0 : ({type}) -> tensor<1xf32>
+      return %1 : tensor<1xf32>
+    }}
+    """)
+    assert work_of(program) == 5 + 2 * 2 + 2
 
 
 if __name__ == "__main__":
