@@ -39,9 +39,12 @@ from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.check.check_text import (
     change_of,
     compiled_bytes,
+    first_number,
     has_share,
+    is_together,
     reason_of,
     reasons_of,
+    together_text,
 )
 from sdyopt.analysis.report.check.checker import (
     PLACES,
@@ -165,15 +168,18 @@ def _header(page: Page, report: Report, sizes: dict[str, int]) -> h.Node:
 
 
 def _summary(page: Page, report: Report, check: CheckResult, is_tried: bool) -> h.Node:
+    items = [_place(page, check, number, is_tried) for number in range(len(check.places))]
+    if check.memory_place is not None:
+        # As in the text, so that numbers are the same.
+        where = 0 if first_number(check) > 1 else len(items)
+        items.insert(where, _memory_place(check.memory_place))
     return h.section("#summary")[
         h.h2(".hidden")["summary"],
         h.div(".cards")[_wire_card(page, report), _memory_card(report, check), _compute_card(report)],
         _bar(page, report),
         h.h2["where devices send most"] if check.places else None,
-        h.ol(".places")[
-            (_place(page, check, number, is_tried) for number in range(len(check.places))),
-            None if check.memory_place is None else _memory_place(check.memory_place),
-        ],
+        _best(check) if is_tried else None,
+        h.ol(".places")[items],
         (
             h.p(".note")["no change was tried: --check --report=FILE.html tries some that make these cheaper"]
             if check.places and not is_tried
@@ -303,6 +309,10 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
         largest.location.line,
         len(place.parts) - _PARTS,
     )
+    # What to write comes first, as in the text.
+    has_change = place.best is not None or bool(place.untried)
+    text = together_text(check) if is_together(check, place) else change_of(check, place)
+    change = h.p(".tried" if has_change else ".note")[replace_unprintable(text)]
     return h.li[
         h.p(".line")[
             h.button(type="button", class_="where", data_file=file, data_line=line)[
@@ -311,11 +321,20 @@ def _place(page: Page, check: CheckResult, number: int, is_tried: bool) -> h.Nod
             h.strong[total_text(place.total) if compiled is None else bytes_text(compiled)],
             h.span(".note")[", ".join(filter(None, facts))],
         ],
+        change if is_tried else None,
         h.pre(".code", hidden=True, data_file=file, data_line=line),
         h.ul(".kinds")[(_part(page, part, len(place.parts) > 1) for part in place.parts[:_PARTS])],
         h.p(".note")[f"and {counted(more, 'other kind')}"] if more > 0 else None,
-        h.p(".tried")[replace_unprintable(change_of(check, place))] if is_tried else None,
     ]
+
+
+def _best(check: CheckResult) -> h.Node:
+    """The best change, if no line sends less with it, and what goes together, if no line has that."""
+    is_compiled = check.report.compiled is not None
+    texts = [] if check.elsewhere is None else [f"best: {trial_text(check.elsewhere, is_compiled)}"]
+    if check.together is not None and not any(is_together(check, place) for place in check.places):
+        texts.append(together_text(check))
+    return [h.p(".tried")[replace_unprintable(text)] for text in texts]
 
 
 def _memory_place(place: MemoryPlace) -> h.Node:
@@ -325,8 +344,8 @@ def _memory_place(place: MemoryPlace) -> h.Node:
             h.span(".where")[replace_unprintable(place.name)],
             h.strong[memory_title(place)],
         ],
-        h.p(".note")[replace_unprintable(place.reason)],
         h.p(".tried")[replace_unprintable(trial_text(place.trial))],
+        h.p(".note")[replace_unprintable(place.reason)],
     ]
 
 

@@ -2,6 +2,8 @@
 // RUN: sdy-opt %t/state.mlir --check | filecheck %s --check-prefix=STATE
 // RUN: sdy-opt %t/state.mlir --check=%t/state.json
 // RUN: filecheck %s --check-prefix=JSON --input-file=%t/state.json
+// RUN: sdy-opt %t/state.mlir --check --report=%t/state.html
+// RUN: filecheck %s --check-prefix=HTML --input-file=%t/state.html
 // RUN: sdy-opt %t/parameter.mlir --check | filecheck %s --check-prefix=PARAMETER
 
 // Changes of other lines may be of the same arguments as the best one, so that their figures cannot be added. They say what
@@ -11,6 +13,9 @@
 // STATE:      2. shard the input params['e'] as P('data', 'model'), and state['nu']['e'], result 1 of @main and 1
 // STATE-NEXT: more likewise (now P('model', 'data'), and P() for state['nu']['e']): -1.06 MiB sent, -2.00 MiB
 // STATE-NEXT: memory; after the best change it saves nothing
+// HTML:      <p class="tried">best together: 1, shard result 4 of @main
+// HTML-SAME: <p class="tried">shard the state of the optimizer as its parameters
+// HTML-SAME: <p class="tried">shard the input params
 // JSON:      "after_best_change": null
 // JSON:      "after_best_change": {"wire_bytes": [458752, 458752], "peak_bytes": [{{[0-9]+}}, {{[0-9]+}}]}
 //--- state.mlir

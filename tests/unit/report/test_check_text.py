@@ -20,9 +20,9 @@ from sdyopt.analysis.report.check import checker
 from sdyopt.analysis.report.check.analysis import check_json
 from sdyopt.analysis.report.check.check_text import (
     _compiled_lines,
-    _first_number,
     change_of,
     check_text,
+    first_number,
     is_together,
     kinds_of,
     sent_and_why,
@@ -360,6 +360,6 @@ def test_what_is_said_of_figures_of_a_compiler(sent: int, done: list[str], expec
 @pytest.mark.parametrize(
     ("is_there", "fits", "first"), [(True, False, 2), (True, True, 1), (True, None, 1), (False, False, 1)]
 )
-def test_what_makes_a_program_fit_has_the_first_number(is_there: bool, fits: bool | None, first: int) -> None:
+def test_what_makes_a_program_fit_has_thefirst_number(is_there: bool, fits: bool | None, first: int) -> None:
     check = SimpleNamespace(memory_place=object() if is_there else None, fits=fits)
-    assert _first_number(cast(CheckResult, check)) == first
+    assert first_number(cast(CheckResult, check)) == first

@@ -103,7 +103,7 @@ def check_text(check: CheckResult, width: int) -> str:
     # Why what saves fewer bytes comes first, or a few of them are worth it.
     gains = [place.best.effect.saved(Measure.WIRE) for place in changed if place.best and not place.shared]
     has_time = check.report.time is not None or gains != sorted(gains, reverse=True)
-    first = _first_number(check)
+    first = first_number(check)
     # What makes a program fit comes first.
     if (memory := check.memory_place) is not None and first > 1:
         lines += _memory_lines(memory, 1, is_compiled, has_time)
@@ -155,7 +155,7 @@ def _shared_lines(places: Sequence[CostlyPlace], first: int) -> Iterator[str]:
         yield "; ".join(texts)
 
 
-def _first_number(check: CheckResult) -> int:
+def first_number(check: CheckResult) -> int:
     """The number of the first place that sends: 2 if what makes the program fit comes before it."""
     return 2 if check.memory_place is not None and check.fits is False else 1
 
@@ -490,7 +490,7 @@ def together_text(check: CheckResult) -> str:
     trial = check.together
     assert trial is not None
     numbers: dict[object, str] = {}
-    first = _first_number(check)
+    first = first_number(check)
     if first > 1 and check.memory_place is not None:
         numbers[check.memory_place.trial.change.key] = "1"
     for number, place in enumerate(split_places(check)[0], first):
