@@ -246,8 +246,9 @@ class ProductKernel:
     `is_narrow`: what it writes has elements of 16 bits or less. `is_returned`: the program returns it.
     `vector_elements` are those of tiles that the vector unit computes it of, 0 if another unit does.
     `argument_bytes` are those of operands that are `arguments` of the program; `reads_arguments`: all are.
-    `features` are those of the input of a convolution with a window, 0 for other products. `slices` are the
-    operands that a loop takes of arguments of the program, `slice_bytes` their bytes.
+    `features` are those of the input of a convolution with a window: 1 if it has one in each group, 0 if it
+    has more in several groups, and for other products. `slices` are the operands that a loop takes of
+    arguments of the program, `slice_bytes` their bytes.
     """
 
     is_narrow: bool = False

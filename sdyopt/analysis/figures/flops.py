@@ -208,7 +208,8 @@ def sizes_of(op: Op, lhs: Shape, rhs: Shape, out: Shape) -> tuple[int, int, int,
         rows = prod(out[len(dims.lhs_batching_dimensions) : len(lhs) - len(dims.lhs_contracting_dimensions)])
     elif isinstance(op, ConvolutionOp):
         rows = prod(out) // max(1, out[op.dimension_numbers.output_feature_dimension])
-        batch = op.feature_group_count
+        features = lhs[op.dimension_numbers.input_feature_dimension]
+        batch = min(op.feature_group_count, max(1, features), max(1, prod(out) // max(1, rows)))
     else:
         rows = prod(out[:-1])
     columns = prod(out) // max(1, batch * rows)

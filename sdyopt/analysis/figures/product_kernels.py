@@ -71,12 +71,13 @@ def kernel_of_product(product: Op, shapes: LocalShapes, compiler: str) -> Produc
 
 
 def _features(product: Op, shapes: LocalShapes) -> int:
-    if not isinstance(product, ConvolutionOp) or product.feature_group_count > 1:
+    if not isinstance(product, ConvolutionOp):
         return 0
     dims, shape = product.dimension_numbers, shapes.shape(product.rhs)
     if shape is None or prod(shape[dim] for dim in dims.kernel_spatial_dimensions) == 1:
         return 0
-    return max(0, shape[dims.kernel_input_feature_dimension])
+    features = max(0, shape[dims.kernel_input_feature_dimension])
+    return features if product.feature_group_count == 1 or features == 1 else 0
 
 
 def _is_narrow(product: Op, shapes: LocalShapes, compiler: str) -> bool:

@@ -253,6 +253,10 @@ def _padded_flops(product: Product, speed: Compute) -> int:
     batch, rows, columns, contracted = product.sizes
     tile = speed.tile
     if (features := product.kernel.features) and speed.vector:
+        if batch > 1:
+            # One feature in each group: those of a tile are one product, whose matrix is diagonal.
+            groups = _padded(batch, tile)
+            return 2 * groups * columns * contracted * tile * _padded(rows, _ROWS)
         # Each element of a window is a product of its own, unless it has few features.
         if features * _FEW > tile:
             contracted = contracted * _padded(features, tile) // features

@@ -72,6 +72,27 @@ def test_flops_of_a_convolution() -> None:
     assert product.sizes == (1, 2 * 8 * 8, 16, (3 * 8 - 2) ** 2 * 3 // 8**2)
 
 
+def test_a_device_convolves_the_groups_of_its_features() -> None:
+    dims = '[{}, {}, {}, {"x"}]'
+    features = f"{{sdy.sharding = #sdy.sharding<@mesh, {dims}>}}"
+    (product,) = report(
+        f"""
+        sdy.mesh @mesh = <["x"=4]>
+        func.func @main(%i: tensor<2x8x8x32xf32> {features}, %k: tensor<3x3x1x32xf32> {features})
+            -> (tensor<2x8x8x32xf32> {features}) {{
+          %0 = stablehlo.convolution(%i, %k) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+            window = {{stride = [1, 1], pad = [[1, 1], [1, 1]]}}
+            {{batch_group_count = 1 : i64, feature_group_count = 32 : i64,
+             sdy.sharding = #sdy.sharding_per_value<[<@mesh, {dims}>]>}}
+            : (tensor<2x8x8x32xf32>, tensor<3x3x1x32xf32>) -> tensor<2x8x8x32xf32>
+          return %0 : tensor<2x8x8x32xf32>
+        }}
+        """
+    ).products
+    assert product.flops == 2 * (2 * 8) * (3 * 8 - 2) ** 2
+    assert product.sizes == (8, 2 * 8 * 8, 1, (3 * 8 - 2) ** 2 // 8**2)
+
+
 def test_the_gaps_of_a_dilated_input_count_nothing() -> None:
     (product,) = report(
         """

@@ -305,6 +305,38 @@ def test_windows_of_many_features_are_padded_for_each_element() -> None:
     assert of(64, 3) > 2 * of(32, 3)
 
 
+@pytest.mark.parametrize(
+    ("groups", "results", "products"),
+    [(128, 1, 1), (256, 1, 2), (96, 1, 1), (128, 2, 2)],
+    ids=["a tile", "two tiles", "less than a tile", "two results of each feature"],
+)
+def test_features_of_a_tile_are_one_product_if_each_is_a_group(
+    groups: int, results: int, products: int
+) -> None:
+    outputs = groups * results
+    data, out = f"tensor<32x28x28x{groups}xf32>", f"tensor<32x28x28x{outputs}xf32>"
+    weights = f"tensor<3x3x1x{outputs}xf32>"
+    convolved = report(
+        f"""
+    func.func @main(%x: {data}, %w: {weights}) -> tensor<f32> {{
+      %a = stablehlo.custom_call @make(%x) : ({data}) -> {data}
+      %p = stablehlo.convolution(%a, %w) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f],
+        window = {{stride = [1, 1], pad = [[1, 1], [1, 1]]}}
+        {{batch_group_count = 1 : i64, feature_group_count = {groups} : i64}}
+        : ({data}, {weights}) -> {out}
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r = stablehlo.reduce(%p init: %zero) applies stablehlo.add across dimensions = [0, 1, 2, 3]
+        : ({out}, tensor<f32>) -> tensor<f32>
+      return %r : tensor<f32>
+    }}
+    """
+    )
+    seconds = float(time_estimate(convolved, TPU).products[0].seconds or 0)
+    # Of nine elements of a window, eight are not padding on average: each is a matrix of 128 x 128.
+    multiplied = products * 2 * 8 * 128 * 128 * 32 * 28 * 28 / (197e12 * 0.95)
+    assert seconds == pytest.approx(multiplied + 1.217e-6 + 0.17e-6, rel=0.001)
+
+
 def test_the_vector_unit_multiplies_a_vector_by_a_cache_that_is_updated() -> None:
     def of(update: str) -> int:
         [product] = report(
