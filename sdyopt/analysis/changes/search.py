@@ -276,7 +276,15 @@ class Search(Comparison):
             tried: list[Trial] = []
             for changes, most in zip(wider, (least * (1 + _ESTIMATED), least), strict=True):
                 tried += self.trials_of(changes, self.limit_of(best.before, most, most)) if changes else []
-            better = [trial for trial in tried if self.pays(trial) and self.cost(trial.after) < least]
+            # Nor is what takes longer, unless XLA does the worst.
+            slowest = None if self.excess(best.before) else best.after.seconds * (1 + NOISE)
+            better = [
+                trial
+                for trial in tried
+                if self.pays(trial)
+                and self.cost(trial.after) < least
+                and (slowest is None or trial.after.seconds <= slowest)
+            ]
             if not better:
                 break
             best = min(better, key=self.rank)

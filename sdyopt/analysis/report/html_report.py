@@ -37,6 +37,7 @@ from sdyopt.analysis.figures.units import (
 from sdyopt.analysis.interface.pages.page import Page, card, fits_badge, program_lines
 from sdyopt.analysis.interface.pages.section import ReportTable, Section
 from sdyopt.analysis.report.check.check_text import (
+    alternative_text,
     change_of,
     compiled_bytes,
     first_number,
@@ -332,6 +333,8 @@ def _best(check: CheckResult) -> h.Node:
     """The best change, if no line sends less with it, and what goes together, if no line has that."""
     is_compiled = check.report.compiled is not None
     texts = [] if check.elsewhere is None else [f"best: {trial_text(check.elsewhere, is_compiled)}"]
+    if check.alternative is not None:
+        texts.append(alternative_text(check))
     if check.together is not None and not any(is_together(check, place) for place in check.places):
         texts.append(together_text(check))
     return [h.p(".tried")[replace_unprintable(text)] for text in texts]

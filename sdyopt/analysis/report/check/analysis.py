@@ -95,6 +95,8 @@ def check_json(check: CheckResult) -> str:
         # The best change of the program, if it is that of no place.
         "elsewhere": None if check.elsewhere is None else _change(check.elsewhere),
         "together": None if check.together is None else _change(check.together),
+        # The best change that is none of the above.
+        "alternative": None if check.alternative is None else _change(check.alternative),
         "tried": check.tried,
         "proposed": check.proposed,
     }

@@ -120,6 +120,8 @@ def check_text(check: CheckResult, width: int) -> str:
     if memory is not None and first == 1:
         number += 1
         lines += _memory_lines(memory, number, is_compiled, has_time)
+    if check.alternative is not None:
+        lines.append(alternative_text(check, has_time))
     if check.together is not None and not any(is_together(check, place) for place in changed):
         lines.append(together_text(check))
     if others:
@@ -205,6 +207,8 @@ def none_text(check: CheckResult) -> str:
     if not check.proposed:
         return "no change was found to try"
     more = ", others not" if check.proposed > check.tried else ""
+    if check.further:
+        return f"--advise lists {counted(check.further, 'more change')}"
     other = "other " if split_places(check)[0] or check.memory_place is not None else ""
     return f"no {other}change saves 1% of the time ({check.tried} tried{more})"
 
@@ -475,6 +479,12 @@ def change_of(check: CheckResult, place: CostlyPlace, has_time: bool = False) ->
     if place.is_written:
         return "no annotation changes what the program writes itself"
     return none_text(check)
+
+
+def alternative_text(check: CheckResult, has_time: bool = False) -> str:
+    """`or: shard the input …: -528.2 MiB sent`: the best change that is not shown above."""
+    assert check.alternative is not None
+    return f"or: {trial_text(check.alternative, check.report.compiled is not None, has_time)}"
 
 
 def is_together(check: CheckResult, place: CostlyPlace) -> bool:

@@ -149,6 +149,7 @@ class CheckResult:
     most, unless that change is shown below another one; `elsewhere` is that change if it saves at no place.
     `tried` changes were tried, and others not if `proposed` is more; `together` is the trial of the best
     changes that go together.
+    `alternative` is the best change of other places than those that are shown, and `further` others pay.
     `memory_place` is what the peak falls most with, if that is much, and
     more than with the changes of the places. `trials` are those of the program, before passes. `done` are the
     lines where changes would save what the compiler's program does not send.
@@ -162,6 +163,8 @@ class CheckResult:
     proposed: int = 0
     elsewhere: Trial | None = None
     together: Trial | None = None
+    alternative: Trial | None = None
+    further: int = 0
     memory_place: MemoryPlace | None = None
     trials: Trials | None = None
     done: Sequence[str] = ()
@@ -257,6 +260,18 @@ def check_of(report: Report, search: Search, memory: int | None = None, most: in
     if best is not None and best.change.key not in shown:
         check.elsewhere = best
     check.together, check.trials = search.together, search.trials
+    if check.elsewhere is not None:
+        shown.add(check.elsewhere.change.key)
+    if check.together is not None:
+        shown.update(part.key for part in (check.together.change, *check.together.change.parts))
+    unshown = [trial for trial in search.ranked if trial.change.key not in shown and not done.is_done(trial)]
+    # What changes a part of the same places is no other way.
+    changes = [trial.change for trial in search.ranked if trial.change.key in shown]
+    free = [
+        trial for trial in unshown if not any(change.subjects & trial.change.subjects for change in changes)
+    ]
+    check.alternative = next(iter(free), None)
+    check.further = len(unshown) - (check.alternative is not None)
     check.done = list(dict.fromkeys(done.lines))
     check.tried, check.proposed = search.tried, search.proposed
     return check
