@@ -370,6 +370,16 @@ def test_up_to_four_changes_of_the_first_six_are_made_together() -> None:
     assert FixedSearch().together is None
 
 
+@pytest.mark.parametrize(("seconds", "is_better"), [(80, True), (Fraction(803, 10), True), (86, False)])
+def test_what_goes_together_takes_no_longer_than_the_best_change(seconds: Fraction, is_better: bool) -> None:
+    """Even if it takes less time in the worst case, when the best change alone has reshards."""
+    best = Trial(named("a"), BEFORE, BEFORE._replace(seconds=Fraction(80), penalty=Fraction(15)))
+    search = FixedSearch([best, faster("b", 98)])
+    both = joined([named("a"), named("b")])
+    search.outcomes[both.key] = BEFORE._replace(seconds=Fraction(seconds))
+    assert (search.together is not None) == is_better
+
+
 @pytest.mark.parametrize(("seconds", "is_better"), [(89, False), (Fraction(889, 10), True)])
 def test_what_goes_together_saves_a_percent_more(seconds: Fraction, is_better: bool) -> None:
     search = FixedSearch([faster("a", 90), faster("b", 98)])
