@@ -77,7 +77,16 @@ class DerivedConstraints:
                     continue
                 pairs = zip(current.dims, dims, strict=True)
                 new = [own if dim is None else edit.sharding.dims[dim] for own, dim in pairs]
-                followers[output] = edit._replace(subject=output, sharding=current.with_dims(tuple(new)))
+                if (sharding := current.with_dims(tuple(new))) == current:
+                    continue
+                others = [dim for index, dim in enumerate(edit.sharding.dims) if index not in dims]
+                lost = _axes(current.dims) - _axes(new)
+                followers[output] = edit._replace(
+                    subject=output, sharding=sharding, lacks_dimension=bool(lost) and lost <= _axes(others)
+                )
+        known = {edit.subject: edit.sharding for edit in (*edits, *followers.values())}
+        if any(_lacks_axes(follower, known) for follower in followers.values()):
+            return None
         forward = self._derived([*edits, *followers.values()])
         return None if forward is None else [*followers.values(), *forward]
 
@@ -219,6 +228,10 @@ def _tied(argument: BlockArgument) -> Iterator[_Tied]:
                 todo.append((other, of_other))
 
 
+def _axes(dims: Iterable[DimensionSharding]) -> set[AxisRef]:
+    return {axis for dim in dims for axis in dim.axes}
+
+
 def _replicated(like: TensorSharding) -> TensorSharding:
     return like.with_dims((DimensionSharding(()),) * like.rank)
 
@@ -307,11 +320,44 @@ def _derived_at(
             # Partial sums need an out_sharding, and what it says is the same.
             continue
         if is_sure or (_by_rule(rule, before, stated, is_product) == stated and not states(constraint)):
+            known = shardings.get(constraint.results[0])
+            if (
+                isinstance(op, BroadcastInDimOp)
+                and known is not None
+                and _is_broadcast_to(op, after[0], known)
+            ):
+                # Dimensions that the operand lacks have the axes of what it is broadcast for.
+                continue
             sharding = _by_rule(rule, after, stated, is_product)
             if sharding is None:
                 return None
             derived.append((constraint.results[0], sharding))
     return derived
+
+
+def _lacks_axes(edit: AnnotationEdit, known: Mapping[Subject, TensorSharding]) -> bool:
+    """Whether what is broadcast has an annotation that stays, and lacks axes that its result gets."""
+    constraint = edit.replaced
+    op = None if constraint is None else constraint.input.defining_op
+    if not isinstance(op, BroadcastInDimOp) or not isinstance(
+        operand := op.operand, OpResult | BlockArgument
+    ):
+        return False
+    stays = operand not in known and (isinstance(operand, BlockArgument) or not is_derived(operand.op))
+    current = annotation_of(operand)
+    return stays and current is not None and not _is_broadcast_to(op, current, edit.sharding)
+
+
+def _is_broadcast_to(op: BroadcastInDimOp, operand: TensorSharding | None, result: TensorSharding) -> bool:
+    """Whether a broadcast gives an operand dimensions and axes, and changes none of its own."""
+    pairs = zip(op.broadcast_dimensions, operand.dims if operand is not None else (), strict=False)
+    shape, of_result = _shape(op.operand), _shape(op.results[0])
+    assert isinstance(shape, tuple) and isinstance(of_result, tuple)
+    return all(
+        dim.axes == result.dims[index].axes
+        for size, (index, dim) in zip(shape, pairs, strict=False)
+        if size == of_result[index]
+    )
 
 
 def _slices_shards(op: DynamicSliceOp, sharding: TensorSharding) -> bool:

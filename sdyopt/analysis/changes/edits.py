@@ -44,7 +44,8 @@ class AnnotationEdit(NamedTuple):
 
     The sharding of a constraint is replaced if the subject is its result; it is removed if `is_removal`.
     Other values get a new constraint, as `jax.lax.with_sharding_constraint` does. `how` says where it is
-    written if the value is a gradient, which no statement of a program computes.
+    written if the value is a gradient, which no statement of a program computes. `lacks_dimension` says that
+    axes are lost because those of what it follows shard a dimension now that the value does not have.
     """
 
     subject: Subject
@@ -52,6 +53,7 @@ class AnnotationEdit(NamedTuple):
     mesh: Mesh
     is_removal: bool = False
     how: str = ""
+    lacks_dimension: bool = False
 
     @property
     def is_boundary(self) -> bool:
@@ -203,7 +205,7 @@ class AnnotationEdit(NamedTuple):
     @property
     def is_less_sharded(self) -> bool:
         """Whether an annotation only loses axes, those of a constraint all of them; or a new one has none."""
-        if self.is_removal:
+        if self.is_removal or self.lacks_dimension:
             return False
         if self.is_new_constraint:
             return self.sharding.is_fully_closed and self.sharding.is_fully_replicated

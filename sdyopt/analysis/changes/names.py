@@ -238,7 +238,10 @@ class ChangeNames:
                 derived_specs.setdefault(edit.spec, []).append(edit)
                 continue
             named = by_spec.setdefault(edit.spec, [])
-            named += [] if (name := self.jax(edit.named)) in named else [name]
+            op, name = edit.replaced, self.jax(edit.named)
+            if op is not None and first.is_of_input and not (is_derived(op) or is_out_sharding(op)):
+                name = f"the {constraint_text(op)} at {self._at(edit).file_text}"
+            named += [] if name in named else [name]
         like = by_spec.pop(first.spec)
         like.remove(self.jax(first.named))
         apart = "".join(

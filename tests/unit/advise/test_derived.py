@@ -4,7 +4,7 @@ import pytest
 
 import sdyopt
 from sdyopt.analysis.changes.derived import DerivedConstraints, _is_summed
-from sdyopt.analysis.changes.edits import AnnotationEdit, Change
+from sdyopt.analysis.changes.edits import AnnotationEdit, Change, annotation_of
 from sdyopt.analysis.changes.names import ChangeNames
 from sdyopt.mlir.dialects.func import FuncOp
 from sdyopt.mlir.dialects.sdy.axes import AxisRef
@@ -431,3 +431,69 @@ def test_what_follows_from_a_weight_has_its_axes_in_the_dimensions_of_the_weight
     )
     summed += '#sum = loc("jit(step)/reduce_sum"("layer"("model.py":8:5)))\n'
     assert _following_weight(summed, "y,") == ["y,", ",y", "y"]
+
+
+# What JAX lowers `jnp.where(mask, row, cache)` to, with the sharding of the cache.
+BESIDE = """
+#reshard = loc("jit(f)/reshard"("f"("model.py":1:5)))
+#spread = loc("jit(f)/broadcast_in_dim"(callsite("f"("model.py":2:5) at "f"("model.py":2:5))))
+#select = loc("jit(f)/select_n"("f"("model.py":2:5)))
+sdy.mesh @mesh = <["d"=2, "m"=2]>
+func.func @main(%cache: tensor<4x6x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {"m"}, {}]>},
+    %mask: tensor<1x6x1xi1>, %given: tensor<4x1x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"d"}, {}, {}]>})
+    -> tensor<4x6x8xf32> {
+  %0 = sdy.sharding_constraint %mask <@mesh, [{}, {"m"}, {}]> : tensor<1x6x1xi1> loc(#reshard)
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0, 1, 2] : (tensor<1x6x1xi1>) -> tensor<4x6x8xi1> loc(#spread)
+  %2 = sdy.sharding_constraint %1 <@mesh, [{"d"}, {"m"}, {}]> : tensor<4x6x8xi1> loc(#spread)
+  %row = sdy.sharding_constraint %given <@mesh, [{"d"}, {}, {}]> : tensor<4x1x8xf32> loc(#reshard)
+  %3 = stablehlo.broadcast_in_dim %row, dims = [0, 1, 2]
+      : (tensor<4x1x8xf32>) -> tensor<4x6x8xf32> loc(#spread)
+  %4 = sdy.sharding_constraint %3 <@mesh, [{"d"}, {"m"}, {}]> : tensor<4x6x8xf32> loc(#spread)
+  %5 = stablehlo.select %2, %4, %cache : tensor<4x6x8xi1>, tensor<4x6x8xf32> loc(#select)
+  %6 = sdy.sharding_constraint %5 <@mesh, [{"d"}, {"m"}, {}]> : tensor<4x6x8xf32> loc(#select)
+  return %6 : tensor<4x6x8xf32>
+}
+"""
+
+
+def _following_cache(program: str, spec: str) -> Change | None:
+    module = sdyopt.parse(program).ir
+    mesh = next(op.mesh for op in module.walk() if isinstance(op, MeshOp))
+    cache = next(op for op in module.walk() if isinstance(op, FuncOp)).entry.arguments[0]
+    assert isinstance(cache, BlockArgument)
+    before = annotation_of(cache)
+    assert before is not None
+    edit = AnnotationEdit(cache, before.with_dims(_dims(spec)), mesh)
+    following = DerivedConstraints(module).following([edit])
+    return None if following is None else Change((edit, *following))
+
+
+@pytest.mark.parametrize(
+    ("spec", "statements", "turns_off"),
+    [
+        # The mask has no dimension for the axis then.
+        ("d,,m", [",,", "d,,m"], False),
+        ("d m,,", [",,", "d m,,"], False),
+        ("m,d,", [",d,", "m,,"], False),
+        # It is the cache that is not sharded.
+        ("d,,", [",,"], True),
+    ],
+)
+def test_statements_that_are_broadcast_for_an_argument_follow_it(
+    spec: str, statements: list[str], turns_off: bool
+) -> None:
+    change = _following_cache(BESIDE, spec)
+    assert change is not None
+    following = [_text(edit.sharding) for edit in change.edits[1:]]
+    assert sorted(following) == sorted([*statements, spec, spec, spec])
+    assert change.turns_sharding_off == turns_off
+
+
+def test_an_argument_that_is_broadcast_for_another_does_not_follow_it() -> None:
+    """JAX rejects the program: what is broadcast lacks an axis that the cache has in this dimension."""
+    program = BESIDE.replace(
+        "  %row = sdy.sharding_constraint %given", "  %other = sdy.sharding_constraint %given"
+    )
+    program = program.replace("broadcast_in_dim %row", "broadcast_in_dim %given")
+    assert _following_cache(program, "d,,m") is None
+    assert _following_cache(program, "d,,") is not None
