@@ -10,12 +10,19 @@ import pytest
 import sdyopt
 from sdyopt.base.diagnostics.usage import UsageError
 from sdyopt.mlir.registry import find_dialect
+from sdyopt.mlir.registry import plugins
 from sdyopt.mlir.registry.plugins import load_any_plugin
 
 HEADER = """from sdyopt import plugin
 DIALECT = mistaken = plugin.Dialect("mistaken")
 
 """
+
+
+@pytest.fixture(autouse=True)
+def forgotten_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forgets the plugins of a test: processes that later tests start would load them, too."""
+    monkeypatch.setattr(plugins, "_plugins", dict(plugins._plugins))
 
 
 @pytest.mark.parametrize(
