@@ -9,8 +9,7 @@ import pytest
 
 import sdyopt
 from sdyopt.base.diagnostics.usage import UsageError
-from sdyopt.mlir.registry import find_dialect
-from sdyopt.mlir.registry import plugins
+from sdyopt.mlir.registry import find_dialect, plugins
 from sdyopt.mlir.registry.plugins import load_any_plugin
 
 HEADER = """from sdyopt import plugin
