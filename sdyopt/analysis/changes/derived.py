@@ -79,10 +79,11 @@ class DerivedConstraints:
                 new = [own if dim is None else edit.sharding.dims[dim] for own, dim in pairs]
                 if (sharding := current.with_dims(tuple(new))) == current:
                     continue
-                others = [dim for index, dim in enumerate(edit.sharding.dims) if index not in dims]
-                lost = _axes(current.dims) - _axes(new)
+                lost = {*current.axis_refs} - {*sharding.axis_refs}
+                others = (dim for index, dim in enumerate(edit.sharding.dims) if index not in dims)
+                lacks_dimension = bool(lost) and lost <= {axis for dim in others for axis in dim.axes}
                 followers[output] = edit._replace(
-                    subject=output, sharding=sharding, lacks_dimension=bool(lost) and lost <= _axes(others)
+                    subject=output, sharding=sharding, lacks_dimension=lacks_dimension
                 )
         known = {edit.subject: edit.sharding for edit in (*edits, *followers.values())}
         if any(_lacks_axes(follower, known) for follower in followers.values()):
@@ -226,10 +227,6 @@ def _tied(argument: BlockArgument) -> Iterator[_Tied]:
             if other not in seen and isinstance(other, OpResult | BlockArgument):
                 seen.add(other)
                 todo.append((other, of_other))
-
-
-def _axes(dims: Iterable[DimensionSharding]) -> set[AxisRef]:
-    return {axis for dim in dims for axis in dim.axes}
 
 
 def _replicated(like: TensorSharding) -> TensorSharding:

@@ -167,6 +167,36 @@ def test_a_place_names_the_change_of_another_one() -> None:
     assert change_of(cast(CheckResult, None), place) == "the change of 1 saves 2.00 KiB here, too"
 
 
+@pytest.mark.parametrize(
+    ("further", "expected"),
+    [
+        (0, "no change saves 1% of the time (3 tried)"),
+        (2, "no change that is shown helps here; --advise lists 2 more changes"),
+    ],
+)
+def test_a_place_without_a_change_says_where_others_are(further: int, expected: str) -> None:
+    place = SimpleNamespace(shared=0, best=None, untried="", is_written=False)
+    check = SimpleNamespace(can_try=True, proposed=3, tried=3, places=[], memory_place=None, further=further)
+    assert change_of(cast(CheckResult, check), cast(CostlyPlace, place)) == expected
+
+
+def test_what_is_saved_after_the_best_change_is_not_said_if_that_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = (Path(__file__).parents[2] / "lit/check/after_best.mlir").read_text(encoding="utf-8")
+    program = text.split("//--- state.mlir\n")[1].split("//---")[0]
+    check = sdyopt.check(sdyopt.parse(program))
+    assert [place.after_best is None for place in check.ir.places if not place.shared] == [True, False]
+    # The compiler does what the best change would.
+    assert check.ir.trials is not None
+    search = Search(check.ir.trials)
+    everywhere = checker.places_of(check.ir.report.collectives)
+    done = checker.DoneByCompiler(everywhere, search)
+    monkeypatch.setattr(done, "is_done", lambda trial: trial is search.ranked[0])
+    changed, _ = checker.places_by_change(everywhere, search, done)
+    assert changed and all(place.after_best is None for place in changed)
+
+
 EXAMPLE = Path(__file__).parents[3] / "examples" / "mlp.mlir"
 
 
@@ -360,6 +390,6 @@ def test_what_is_said_of_figures_of_a_compiler(sent: int, done: list[str], expec
 @pytest.mark.parametrize(
     ("is_there", "fits", "first"), [(True, False, 2), (True, True, 1), (True, None, 1), (False, False, 1)]
 )
-def test_what_makes_a_program_fit_has_thefirst_number(is_there: bool, fits: bool | None, first: int) -> None:
+def test_what_makes_a_program_fit_has_the_first_number(is_there: bool, fits: bool | None, first: int) -> None:
     check = SimpleNamespace(memory_place=object() if is_there else None, fits=fits)
     assert first_number(cast(CheckResult, check)) == first

@@ -478,7 +478,8 @@ def change_of(check: CheckResult, place: CostlyPlace, has_time: bool = False) ->
         return place.untried
     if place.is_written:
         return "no annotation changes what the program writes itself"
-    return none_text(check)
+    none = none_text(check)
+    return f"no change that is shown helps here; {none}" if check.further else none
 
 
 def alternative_text(check: CheckResult, has_time: bool = False) -> str:

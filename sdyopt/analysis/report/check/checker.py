@@ -434,7 +434,8 @@ def places_by_change(
     for place in changed:
         assert place.best is not None
         place.blocker = place.best.change.reason
-        place.after_best = search.after_best(place.best)
+        # What a compiler does already is no change to make first.
+        place.after_best = search.after_best(place.best) if best is search.ranked[0] else None
     changed += [place for place in costly if place.shared]
     return changed, _merged([place for place in costly if place not in changed])
 
